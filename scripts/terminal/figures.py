@@ -3,7 +3,7 @@
 
 Measures a release build (target/release/del, or DEL) on a terminal of 80 columns, with a scripted model server on this machine
 and, for the first prompt, with an MCP server that takes five seconds to start. Prints each figure beside its limit, and fails
-where one is over it. Times are the middle one of several runs, so that other work on the machine does not count.
+where one is over it. Times are the middle one of several runs; on a busy machine `chrt -r 1` before it keeps other work out.
 """
 
 import os

@@ -4,7 +4,7 @@ use del_dialects::{Event, FaultKind, Sink, Span};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use crate::message::Call;
+use crate::call::Call;
 
 /// The names by which `match` takes an object of this class apart.
 macro_rules! event {

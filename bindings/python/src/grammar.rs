@@ -3,9 +3,9 @@
 use del_grammar::{Choice, Options};
 use pyo3::prelude::*;
 
+use crate::call::loads;
 use crate::dialect::one;
 use crate::error::GrammarError;
-use crate::message::loads;
 use crate::tools;
 
 /// What a model may write, as a grammar. Each engine has its own notation.

@@ -2,6 +2,7 @@
 //! signature, is written in Python beside it.
 
 mod batch;
+mod call;
 mod detect;
 mod dialect;
 mod error;
@@ -19,6 +20,8 @@ mod _lib {
     #[pymodule_export]
     use super::batch::{Answers, convert_batch, parse_batch};
     #[pymodule_export]
+    use super::call::Call;
+    #[pymodule_export]
     use super::detect::{Detection, detect, detect_file, response_template};
     #[pymodule_export]
     use super::dialect::{Dialect, dialects, neutralise, restore, restore_json};
@@ -32,7 +35,7 @@ mod _lib {
     #[pymodule_export]
     use super::grammar::{Grammar, grammar};
     #[pymodule_export]
-    use super::message::{Call, Evidence, Message};
+    use super::message::{Evidence, Message};
     #[pymodule_export]
     use super::parser::{Parser, parse};
     #[pymodule_export]

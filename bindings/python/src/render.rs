@@ -5,9 +5,10 @@ use del_wire::{Prompt, ToolChoice};
 use pyo3::prelude::*;
 use serde_json::Value;
 
+use crate::call::{Call, dumps, loads};
 use crate::dialect::one;
 use crate::error::RenderError;
-use crate::message::{Call, Message, dumps, loads};
+use crate::message::Message;
 use crate::tools;
 
 /// What a model is told in prompt mode: its tools, and how to call one, by an example. What others say in it is

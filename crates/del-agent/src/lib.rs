@@ -44,6 +44,7 @@
 
 mod agent;
 mod circles;
+mod examples;
 pub mod guard;
 mod history;
 pub mod prompt;

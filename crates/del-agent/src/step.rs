@@ -106,7 +106,7 @@ pub struct Done {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// No connection.
-    #[error("the model server cannot be reached ({reason}); {}. Start it, or give its address", counted(*.tries, "try"))]
+    #[error("the model server cannot be reached ({reason}; tries: {tries}). Start it, or give its address")]
     Unreachable {
         /// Why.
         reason: String,
@@ -144,7 +144,7 @@ pub enum Failure {
         error: ApiError,
     },
     /// The question cost more requests than it may.
-    #[error("no answer after {}, which is the limit. Raise it, or ask for less at once", counted(*.turns, "turn"))]
+    #[error("no answer within the limit of turns ({turns}). Raise it, or ask for less at once")]
     TurnLimit {
         /// The limit.
         turns: u32,
@@ -186,15 +186,6 @@ pub enum Failure {
         /// What came.
         got: &'static str,
     },
-}
-
-/// `1 turn`, `2 turns`, `3 tries`
-fn counted(n: u32, noun: &str) -> String {
-    match noun.strip_suffix('y') {
-        _ if n == 1 => format!("1 {noun}"),
-        Some(start) => format!("{n} {start}ies"),
-        None => format!("{n} {noun}s"),
-    }
 }
 
 fn status_text(status: Option<u16>) -> String {

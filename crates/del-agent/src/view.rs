@@ -140,6 +140,11 @@ pub enum Notice {
         /// What is wrong with the first.
         reason: &'static str,
     },
+    /// The answer shows calls as examples, which are not run.
+    Shown {
+        /// Their tools.
+        names: Vec<String>,
+    },
     /// The model answered nothing.
     Empty,
 }
@@ -189,6 +194,12 @@ impl fmt::Display for Notice {
             Self::Cut => f.write_str("the answer was cut at its limit of tokens"),
             Self::Circular => f.write_str("the model wrote the same again and again; its answer was ended"),
             Self::BrokenCall { reason } => write!(f, "a call cannot be used: {reason}; the model is told"),
+            Self::Shown { names } => write!(
+                f,
+                "nothing was run: the answer only shows how to call {}. Ask the model to do it; `del doctor` says by \
+                 which way of calling tools it does",
+                names.join(", ")
+            ),
             Self::Empty => f.write_str("the model answered nothing"),
         }
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{BulkError, Trouble};
 use crate::rows::Tally;
-use crate::run::{BulkError, Trouble};
 
 /// The directory of what is kept.
 const KEPT: &str = ".del";

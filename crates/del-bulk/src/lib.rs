@@ -14,6 +14,8 @@ mod texts;
 #[cfg(feature = "files")]
 mod convert;
 #[cfg(feature = "files")]
+mod error;
+#[cfg(feature = "files")]
 mod ledger;
 #[cfg(feature = "files")]
 mod lines;
@@ -36,10 +38,12 @@ pub use texts::Texts;
 #[cfg(feature = "files")]
 pub use convert::Convert;
 #[cfg(feature = "files")]
+pub use error::BulkError;
+#[cfg(feature = "files")]
 pub use parse::Parse;
 #[cfg(feature = "files")]
 pub use rows::{Rows, Tally};
 #[cfg(feature = "files")]
-pub use run::{BulkError, Failure, Job, Progress, Report, run};
+pub use run::{Failure, Job, Progress, Report, run};
 #[cfg(feature = "files")]
 pub use source::{Source, sources};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::error::Trouble;
 use crate::rows::{Rows, Tally};
-use crate::run::Trouble;
 
 /// Whole lines that follow one another.
 #[derive(Debug)]

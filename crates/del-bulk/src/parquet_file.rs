@@ -19,8 +19,8 @@ use parquet::file::metadata::{
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 
+use crate::error::Trouble;
 use crate::rows::{Rows, Tally};
-use crate::run::Trouble;
 
 /// What is to be done with a file.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::UNIX_EPOCH;
 
 use del_parallel::{Feed, ordered};
-use parquet::errors::ParquetError;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::error::{BulkError, Trouble};
 use crate::ledger::{Known, Ledger, Lock};
 use crate::lines::{self, Block, Blocks};
 use crate::parquet_file::{self, Plan, Unit};
@@ -62,49 +62,6 @@ pub struct Progress {
     pub rejected: u64,
     /// Bytes of files that were worked on, as far as they are known: of packed lines, when the file is at its end.
     pub bytes: u64,
-}
-
-/// Why a run cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum BulkError {
-    /// What was asked for makes no sense.
-    #[error("{0}")]
-    Arguments(String),
-    /// A file or directory cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// An output cannot be written.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-}
-
-/// What is wrong with a unit: its source, which is a matter of that file, or where it goes, which ends the run.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    Source(String),
-    Target(io::Error),
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Self::Target(error)
-    }
-}
-
-impl From<ParquetError> for Trouble {
-    fn from(error: ParquetError) -> Self {
-        Self::Target(io::Error::other(error))
-    }
 }
 
 /// So many units are under way for each thread.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::run::BulkError;
+use crate::error::BulkError;
 
 /// A file to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,20 +1,21 @@
 //! The command line, as clap reads it.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args as _, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
-use crate::colour::When;
+use crate::assistant::Assistant;
 use crate::command::{
     acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
-    policy, render, serve, sessions, task, tools, trust, undo,
+    policy, render, serve, sessions, tools, trust, undo,
 };
-use crate::config::{Config, Layers};
+use crate::common::Common;
+use crate::config::{Config, Layers, set_options};
 use crate::project::{self, Project};
 use crate::prompts;
 use crate::session::SessionOptions;
@@ -40,69 +41,11 @@ pub(crate) struct Cli {
     pub(crate) assistant: Assistant,
 }
 
-/// The assistant itself: interactive, or with -p for one task.
-#[derive(Debug, Args)]
-pub(crate) struct Assistant {
-    /// Does one task and ends; what is piped in is added to the prompt
-    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
-    pub(crate) print: Option<String>,
-    /// What standard output carries with -p
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", requires = "print")]
-    pub(crate) output_format: task::Format,
-    /// The same as --output-format json
-    #[arg(id = "print_json", long = "json", requires = "print", conflicts_with = "output_format")]
-    json: bool,
-    /// A question of more than one word: the conversation begins with it, or -p answers it
-    #[arg(value_name = "QUESTION")]
-    question: Option<String>,
-    /// Attaches FILE to the question: text, an image, or a PDF; may be given again
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) file: Vec<PathBuf>,
-    /// With -p: the answer is JSON that fits the JSON schema in FILE
-    #[arg(long, value_name = "FILE", requires = "print")]
-    pub(crate) schema: Option<PathBuf>,
-    /// Shows answers as the model wrote them, and does not lay out their Markdown
-    #[arg(long)]
-    pub(crate) raw: bool,
-    #[command(flatten)]
-    pub(crate) session: SessionOptions,
-}
-
-/// What every command takes.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
-    /// When to colour output
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", global = true)]
-    pub(crate) color: When,
-    /// Adds the dialects in DIR (NAME.toml or NAME/dialect.toml) to the built-in ones
-    #[arg(long, value_name = "DIR", global = true)]
-    pub(crate) dialect_dir: Option<PathBuf>,
-    /// Takes the values of [profiles.NAME] in the configuration file
-    #[arg(long, value_name = "NAME", global = true)]
-    pub(crate) profile: Option<String>,
-}
-
-impl Assistant {
-    /// The one task to do, if that is wanted.
-    pub(crate) fn task(&self) -> Option<&str> {
-        let print = self.print.as_deref()?;
-        Some(if print.is_empty() { self.question.as_deref().unwrap_or_default() } else { print })
-    }
-
-    /// What a conversation begins with.
-    pub(crate) fn question(&self) -> Option<&str> {
-        self.question.as_deref()
-    }
-
-    pub(crate) fn format(&self) -> task::Format {
-        if self.json { task::Format::Json } else { self.output_format }
-    }
-}
-
 impl Cli {
     /// The command line of this process, with what the configuration file sets; ends the process when there is nothing to
     /// run.
     pub(crate) fn read() -> Result<Self> {
+        set_options(Assistant::options);
         let words: Vec<OsString> = std::env::args_os().collect();
         let given = Self::matches(Self::command(), &words).unwrap_or_else(|error| error.exit());
         if matches!(given.subcommand_name(), Some("config" | "completions" | "man" | "trust")) {
@@ -257,7 +200,7 @@ pub(crate) enum Command {
 }
 
 #[cfg(test)]
-pub(crate) mod reference;
+mod reference;
 
 #[cfg(test)]
 mod tests {

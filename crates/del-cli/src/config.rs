@@ -13,7 +13,7 @@ use clap::{ArgMatches, Command};
 use similar::get_close_matches;
 use toml::de::{DeTable, DeValue};
 
-pub(crate) use key::{KEYS, Key};
+pub(crate) use key::{KEYS, Key, set_options};
 pub(crate) use layers::{Layers, Refused};
 
 use crate::exit::Exit;
@@ -281,9 +281,11 @@ mod reference;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assistant::Assistant;
 
     #[test]
     fn every_key_is_an_option_whose_example_is_a_value() {
+        set_options(Assistant::options);
         for key in &KEYS {
             assert!(key.arg().is_some(), "{}", key.name);
             let text = format!("base_url = \"http://x\"\n{} = {}\n", key.name, key.example);
@@ -295,6 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
+        set_options(Assistant::options);
         for (text, says) in [
             ("model = 5", "f:1: model: expected a string, got a number"),
             ("\n\nmodle = \"x\"", "f:3: expected one of base_url, api,"),

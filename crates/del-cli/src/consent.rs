@@ -1,7 +1,6 @@
 //! Asking for consent on the terminal.
 
 pub(crate) mod editing;
-pub(crate) mod layout;
 mod tty;
 mod word;
 
@@ -12,6 +11,7 @@ use std::io::{self, Write};
 use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subject, visible};
 
 use crate::colour::{Paint, When};
+use crate::layout;
 use crate::screen::{look, stage};
 use crate::terminal;
 use crate::wrap;

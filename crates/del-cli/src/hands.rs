@@ -23,7 +23,7 @@ pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
-use crate::hooks::{Hooks, Told};
+use crate::hooks::Hooks;
 use crate::project::Project;
 use crate::prompts::{self, Prompt};
 use crate::servers::{self, ServerTools};
@@ -72,19 +72,8 @@ pub(crate) struct Hands {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Switch(Arc<Mutex<Option<Approval>>>);
 
-/// Whoever watches calls run.
-pub(crate) trait Onlooker {
-    /// A call begins.
-    fn call(&mut self, call: &Call);
-    /// It would change files so, and no question shows that.
-    fn change(&mut self, _change: &str) {}
-    /// A sub-agent makes a call, for a task that was a call itself.
-    fn step(&mut self, _task: &Call, _call: &Call) {}
-    /// A hook said something, or failed to.
-    fn hook(&mut self, _told: &Told) {}
-    /// A call has ended.
-    fn result(&mut self, call: &Call, result: &ToolResult);
-}
+/// What the tool is called.
+pub(crate) const DELEGATE: &str = "task";
 
 impl Switch {
     pub(crate) fn set(&self, approval: Approval) {

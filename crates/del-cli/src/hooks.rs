@@ -11,25 +11,14 @@ use std::time::Duration;
 
 use del_tools::{Approval, Cancel, Own, Spelt, visible};
 use regex::Regex;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) use answer::{Decision, Reply};
 pub(crate) use read::{in_toml, lines};
 
-use crate::hands::Onlooker;
+use crate::onlooker::{Event, Onlooker, Told};
 use crate::screen::stage;
 use crate::table::cut;
-
-/// When a hook is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-pub(crate) enum Event {
-    SessionStart,
-    UserPromptSubmit,
-    PreToolUse,
-    PostToolUse,
-    Stop,
-}
 
 /// A command that is told of an event.
 #[derive(Debug, Clone)]
@@ -65,15 +54,6 @@ pub(crate) struct Said {
     pub(crate) input: Option<Value>,
     /// Nothing more is to be done, for this reason.
     pub(crate) stop: Option<String>,
-}
-
-/// What one hook said or failed to say, for whoever watches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) event: Event,
-    pub(crate) command: String,
-    pub(crate) text: String,
-    pub(crate) failed: bool,
 }
 
 /// Characters of a command that are shown where it is named.

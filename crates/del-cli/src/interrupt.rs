@@ -11,7 +11,6 @@ use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
 use crate::exit::Exit;
-use crate::screen::stage;
 use crate::terminal::Modes;
 
 /// Hears Ctrl-C in place of the system, so that what runs can end in order. A second one ends the program at once.
@@ -29,12 +28,19 @@ struct Shared {
     notify: Notify,
 }
 
+/// What the screen does when the program goes on after it was stopped, and when it ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Curtain {
+    pub(crate) resume: fn(),
+    pub(crate) leave: fn(),
+}
+
 /// What is running has this long to end when the program is told to end.
 const GRACE: Duration = Duration::from_secs(3);
 
 impl Interrupt {
     /// Listens from now on.
-    pub(crate) fn listen() -> Result<Self> {
+    pub(crate) fn listen(screen: Curtain) -> Result<Self> {
         let interrupt = Self::default();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCONT])?;
         let heard = interrupt.clone();
@@ -42,13 +48,13 @@ impl Interrupt {
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 if signal == SIGCONT {
-                    stage::resume();
+                    (screen.resume)();
                     continue;
                 }
                 if let Some(code) = heard.hear(signal) {
                     del_tools::end_jobs();
                     del_tools::remove_scratch();
-                    stage::leave();
+                    (screen.leave)();
                     modes.iter().for_each(Modes::put_back);
                     std::process::exit(code);
                 }

@@ -3,13 +3,16 @@
 
 mod age;
 mod arguments;
+mod assistant;
 mod attachment;
 mod blocks;
 mod catalog;
 mod clipboard;
 mod colour;
 mod command;
+mod common;
 mod config;
+mod confined;
 mod consent;
 mod exchange;
 mod exit;
@@ -20,6 +23,10 @@ mod input;
 mod instructions;
 mod interrupt;
 mod keeping;
+mod layout;
+#[cfg(test)]
+mod meaning;
+mod onlooker;
 mod progress;
 mod project;
 mod prompts;
@@ -43,6 +50,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use arguments::{Cli, Command};
+use clap::CommandFactory as _;
 use colour::{Paint, When};
 use exit::Exit;
 
@@ -82,10 +90,10 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Doctor(options)) => command::doctor::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
-        Some(Command::Acp(options)) => command::acp::run(&options, &common),
+        Some(Command::Acp(options)) => command::acp::run(&options, &common, Cli::for_host),
         Some(Command::Config(options)) => command::config::run(&options, &common),
-        Some(Command::Completions(options)) => command::completions::run(&options),
-        Some(Command::Man(options)) => command::man::run(&options),
+        Some(Command::Completions(options)) => command::completions::run(&options, Cli::command()),
+        Some(Command::Man(options)) => command::man::run(&options, Cli::command()),
         None => match cli.assistant.task() {
             Some(prompt) => command::task::run(prompt, &cli.assistant, &common),
             None => command::chat::run(&cli.assistant, &common),

@@ -8,7 +8,6 @@ mod heard;
 mod opening;
 mod options;
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,14 +22,15 @@ pub(crate) use context::{Context, thousands};
 use opening::{agent, chosen, unusable, words};
 pub(crate) use options::{ConstrainOption, SessionOptions, ToolsModeOption};
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
+use crate::common::Common;
 use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
-use crate::hands::{Hands, Onlooker, told};
+use crate::hands::{Hands, told};
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
+use crate::onlooker::Screen;
 use crate::project::Project;
 use crate::prompts::Prompt;
 use crate::record::{Kept, Record, Set};
@@ -72,16 +72,6 @@ pub(crate) struct Session {
 
 /// What a server is given to say how much its model takes.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Shows what happens.
-pub(crate) trait Screen: Onlooker {
-    /// Something to show.
-    fn view(&mut self, view: View<'_>);
-    /// An answer is over; `last` when no calls follow.
-    fn turn_over(&mut self, last: bool);
-    /// Why nobody can see anything any more, if so.
-    fn check(&mut self) -> io::Result<()>;
-}
 
 impl Session {
     /// Another program is asked what needs consent.

@@ -26,12 +26,16 @@ struct Step {
     status: Status,
 }
 
+/// How far a step is. Models know other words from the lists of other programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
     #[default]
+    #[serde(alias = "todo", alias = "open", alias = "not_started")]
     Pending,
+    #[serde(alias = "active", alias = "current", alias = "doing", alias = "in progress")]
     InProgress,
+    #[serde(alias = "completed", alias = "complete", alias = "finished")]
     Done,
 }
 
@@ -132,6 +136,9 @@ mod tests {
         assert!(result.ok);
         assert_eq!(todo.text(), Some("[x] look\n[>] change it\n[ ] test"));
         assert_eq!(folded(&result.text), "1 of 3 steps done: change it · /plan shows all");
+        let words = r#"{"steps": [{"step": "a", "status": "completed"}, {"step": "b", "status": "todo"}]}"#;
+        assert!(todo.take(&Call { arguments: words.into(), ..call }).ok);
+        assert_eq!(todo.text(), Some("[x] a\n[ ] b"), "the words of other programs");
         let bad = todo.take(&Call { id: None, name: NAME.into(), arguments: "{}".into() });
         assert!(!bad.ok && todo.text().is_some(), "{bad:?}");
     }

@@ -25,11 +25,12 @@ mod lines;
 mod occurrences;
 mod outline;
 mod patterns;
+mod rough;
 mod source;
 
 pub use language::Language;
 pub use lines::{Kind, Lines};
 pub use occurrences::{Label, Occurrence, Occurrences, words};
 pub use outline::{Cost, Outline, Symbol};
-pub use patterns::outline_by_patterns;
+pub use rough::outline_by_patterns;
 pub use source::{MAX_BYTES, Matter, Source, Unparsed, parse};

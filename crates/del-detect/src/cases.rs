@@ -1,14 +1,15 @@
 //! Cases: what a description was made from, as files that can be checked again.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use del_dialects::{Call, Collect, Dialect, End, Message, Start, Tool, Turn as Reading};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 
 use crate::compare::{is_clean, read, same_calls};
 use crate::describe::quoted;
-use crate::examples;
 use crate::probe::{self, Turn};
 
 /// A case file.
@@ -117,7 +118,7 @@ pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
     let end = if stated.finish == "cut" { End::Cut } else { End::End };
     // Cases of examples call tools of their own.
     let mut tools = probe::tools();
-    let own = examples::tools(stated.expect.calls.iter());
+    let own = tools_of(stated.expect.calls.iter());
     tools.extend(own.into_iter().filter(|own| probe::tools().iter().all(|tool| tool.name != own.name)));
     let mut parser = dialect.parser(Reading::new(tools).starting(starts));
     let mut collect = Collect::new();
@@ -142,6 +143,33 @@ pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
         return differs("the faults", format!("{:?}", expected.faults), format!("{faults:?}"));
     }
     Ok(())
+}
+
+/// Tools that the calls would be for: the types of their arguments tell texts from numbers.
+pub(crate) fn tools_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Vec<Tool> {
+    let mut known: BTreeMap<&str, serde_json::Map<String, Json>> = BTreeMap::new();
+    for call in calls {
+        let properties = known.entry(&call.name).or_default();
+        let arguments: serde_json::Map<String, Json> =
+            serde_json::from_str(&call.arguments).unwrap_or_default();
+        for (key, value) in arguments {
+            let kind = match value {
+                Json::String(_) => "string",
+                Json::Number(_) => "number",
+                Json::Bool(_) => "boolean",
+                Json::Array(_) => "array",
+                Json::Object(_) => "object",
+                Json::Null => continue,
+            };
+            properties.insert(key, json!({"type": kind}));
+        }
+    }
+    let tool = |(name, properties): (&str, serde_json::Map<String, Json>)| Tool {
+        name: name.to_owned(),
+        description: String::new(),
+        parameters: json!({"type": "object", "properties": properties}).into(),
+    };
+    known.into_iter().map(tool).collect()
 }
 
 fn shown(calls: &[Call]) -> String {

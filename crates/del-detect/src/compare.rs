@@ -6,7 +6,7 @@ use del_dialects::{Call, Collect, Dialect, Dialects, End, FaultKind, Message, To
 use serde_json::Value as Json;
 
 use crate::probe::{Findings, Turn};
-use crate::{derive, text};
+use crate::{describe, text};
 
 /// How well one dialect fits what a template writes.
 #[derive(Debug, Clone)]
@@ -110,7 +110,7 @@ pub(crate) fn read_turn(dialect: &Arc<Dialect>, turn: &Turn, tools: &[Tool]) -> 
     let message = read(dialect, &turn.text, tools);
     // What is the sign to stop may stand at the end of a turn. A description that was made of the turns has to know it.
     if !is_clean(&message, turn)
-        && dialect.name() != derive::NAME
+        && dialect.name() != describe::NAME
         && let Some(shorter) = text::without_last_mark(&turn.text)
     {
         let other = read(dialect, shorter, tools);

@@ -117,9 +117,6 @@ fn without_empty_answers(samples: &[Sample], sketch: &Sketch) -> Option<Vec<Samp
     Some(samples.iter().map(bare).collect())
 }
 
-/// A name that no dialect has.
-pub(crate) const NAME: &str = "detected";
-
 /// What a template tells beside its calls.
 fn sketch(findings: &Findings, material: &Material) -> Sketch {
     let model = material.model.clone();

@@ -5,6 +5,9 @@ use std::fmt::Write;
 use crate::syntax::{Arguments, CLOSING_NAME, Fields, Part, Shape};
 use crate::text;
 
+/// A name that no dialect has.
+pub(crate) const NAME: &str = "detected";
+
 /// Everything that a description is made of.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {

@@ -3,14 +3,13 @@
 //! In a folder, `NAME.txt` is an output and `NAME.json` what it means: an object as `del parse` prints it, or a list of
 //! calls. `NAME.toml` is both in one, as a case.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use del_dialects::{Call, Dialects, Tool};
-use serde_json::{Value as Json, json};
+use del_dialects::{Call, Dialects};
+use serde_json::Value as Json;
 use thiserror::Error;
 
-use crate::cases::Stated;
+use crate::cases::{Stated, tools_of};
 use crate::describe::{Reasoning, Sketch};
 use crate::probe::{Findings, Thinking, Turn};
 use crate::report::{Basis, Found, Report};
@@ -152,7 +151,7 @@ fn calls(json: &Json) -> Option<Vec<Call>> {
 pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Found {
     let (turns, beside): (Vec<Turn>, Vec<Turn>) =
         examples.iter().map(turn).partition(|turn| !turn.calls.is_empty());
-    let tools = tools(turns.iter().flat_map(|turn| &turn.calls));
+    let tools = tools_of(turns.iter().flat_map(|turn| &turn.calls));
     let reasoning = turns.iter().find_map(thinking);
     let findings = Findings {
         shows_calls: true,
@@ -232,31 +231,4 @@ fn thinking(turn: &Turn) -> Option<Thinking> {
     let opener = || mark.replacen('/', "", 1);
     let begin = if prefilled { opener() } else { begin.to_owned() };
     Some(Thinking { begin, end, prefilled, ..Thinking::default() })
-}
-
-/// Tools that the calls would be for: the types of their arguments tell texts from numbers.
-pub(crate) fn tools<'c>(calls: impl Iterator<Item = &'c Call>) -> Vec<Tool> {
-    let mut known: BTreeMap<&str, serde_json::Map<String, Json>> = BTreeMap::new();
-    for call in calls {
-        let properties = known.entry(&call.name).or_default();
-        let arguments: serde_json::Map<String, Json> =
-            serde_json::from_str(&call.arguments).unwrap_or_default();
-        for (key, value) in arguments {
-            let kind = match value {
-                Json::String(_) => "string",
-                Json::Number(_) => "number",
-                Json::Bool(_) => "boolean",
-                Json::Array(_) => "array",
-                Json::Object(_) => "object",
-                Json::Null => continue,
-            };
-            properties.insert(key, json!({"type": kind}));
-        }
-    }
-    let tool = |(name, properties): (&str, serde_json::Map<String, Json>)| Tool {
-        name: name.to_owned(),
-        description: String::new(),
-        parameters: json!({"type": "object", "properties": properties}).into(),
-    };
-    known.into_iter().map(tool).collect()
 }

@@ -93,6 +93,15 @@ impl OwnedEvent {
     }
 }
 
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The model stopped by itself, or at a stop sequence.
+    End,
+    /// The answer was cut off: a length limit, a lost connection.
+    Cut,
+}
+
 /// Where events go. `span` says which bytes of the answer an event stands for.
 pub trait Sink {
     /// Takes the next event.

@@ -67,6 +67,7 @@ mod event;
 mod fault;
 mod message;
 mod neutral;
+mod notes;
 mod order;
 mod parse;
 mod render;
@@ -74,18 +75,22 @@ mod scan;
 mod schema;
 #[doc(hidden)]
 pub mod spelling;
+mod tool;
 mod turn;
+mod typed;
 mod value;
 
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects, UnknownDialect};
-pub use event::{Event, Gather, OwnedEvent, Sink, Span, Step};
+pub use event::{End, Event, Gather, OwnedEvent, Sink, Span, Step};
 pub use fault::{Fault, FaultKind};
-pub use message::{Call, CallResult, Schema, Tool};
+pub use message::{Call, CallResult};
 pub use parse::Parser;
 pub use render::{Detail, RenderError};
-pub use turn::{End, Limits, Start, Turn, UnknownStart};
+pub use schema::Schema;
+pub use tool::Tool;
+pub use turn::{Limits, Start, Turn, UnknownStart};
 pub use value::Brackets;
 
 /// The parts of a description, as a [`Dialect`] shows them: for those who constrain a model to it, detect it or show it.

@@ -1,19 +1,6 @@
-//! The neutral model of an answer: what a parser collects and a renderer writes.
+//! Calls and their results: what a parser collects and a renderer writes.
 
 mod record;
-
-pub use crate::schema::Schema;
-
-/// A tool as a model is told of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    /// The name a model calls it by.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// JSON Schema of the arguments: an object with `properties`, as in OpenAI's `function.parameters`.
-    pub parameters: Schema,
-}
 
 /// One finished call.
 #[derive(Debug, Clone, PartialEq, Eq)]

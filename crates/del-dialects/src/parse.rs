@@ -13,13 +13,12 @@ mod once;
 mod opening;
 mod plain;
 mod plan;
-mod quoted;
 mod recover;
 mod residue;
 mod tail;
-mod tentative;
 mod text;
 mod thought;
+mod trial;
 
 use std::sync::Arc;
 
@@ -30,21 +29,20 @@ use doubt::Doubt;
 use echo::Echo;
 use fence::Fence;
 use gap::Gap;
-use known::{Meaning, OpenCall, Position, Prose, Tried};
+use known::{Meaning, OpenCall, Position, Prose, Quotes, Tried};
 use mention::Mention;
 use opening::Opening;
 use plan::Opener;
 pub(crate) use plan::Plan;
-use quoted::{Quoted, Quotes};
 use tail::{Tail, before};
-use tentative::Tentative;
+use trial::Trial;
 
 use crate::codec::reading::MAX_SPACE;
-use crate::event::{Event, Sink, Span};
+use crate::event::{End, Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
-use crate::message::Tool;
 use crate::scan::{Ahead, Anchored, Automaton, Scan};
-use crate::turn::{End, Start, Turn};
+use crate::tool::Tool;
+use crate::turn::{Start, Turn};
 use crate::value::{Brackets, Keys, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.
@@ -148,12 +146,10 @@ enum State {
         /// Finds the end of its arguments.
         skip: Option<Brackets>,
     },
-    /// In a fence behind text that may be a call.
-    Tentative(Tentative),
     /// At a mark in such a fence.
     Cited(Cited),
-    /// At a mark behind a quote.
-    Quoted(Quoted),
+    /// Behind a mark that is read on trial.
+    Trial(Trial),
     /// At a mark in a quotation.
     Mention(Mention),
     /// In the header of a channel.
@@ -276,9 +272,8 @@ impl Engine {
                 State::Gap(_) => self.gap(&mut io),
                 State::Echo(_) => self.echo(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
-                State::Tentative(_) => self.tentative(&mut io),
                 State::Cited(_) => self.cited(&mut io),
-                State::Quoted(_) => self.quoted(&mut io),
+                State::Trial(_) => self.trial(&mut io),
                 State::Mention(_) => self.mention(&mut io),
                 State::Header(_) => self.header(&mut io),
                 State::Dropping => {

@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use crate::collect::Message;
 use crate::dialect::Dialect;
-use crate::message::{Call, Tool};
+use crate::message::Call;
+use crate::tool::Tool;
 use answer::Stretch;
 pub(crate) use spelling::{literal, spaced};
 

@@ -1,11 +1,11 @@
-//! What a reader of an answer is told: where it starts and ends, and what it may cost.
+//! What a reader of an answer is told: where it starts, and what it may cost.
 
 use std::error;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::message::Tool;
+use crate::tool::Tool;
 
 /// What is known of an answer before its first byte.
 #[derive(Debug, Clone, Default)]
@@ -76,15 +76,6 @@ impl fmt::Display for UnknownStart {
 }
 
 impl error::Error for UnknownStart {}
-
-/// How an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// The model stopped by itself, or at a stop sequence.
-    End,
-    /// The answer was cut off: a length limit, a lost connection.
-    Cut,
-}
 
 /// What one answer may cost.
 #[derive(Debug, Clone)]

@@ -27,15 +27,15 @@ pub use brackets::Brackets;
 use cursor::Cursor;
 pub(crate) use cursor::{Emit, Given};
 pub(crate) use exact::{exact, exact_text};
-pub(crate) use json::{escape, plain, quoted, white_space};
+pub(crate) use json::{escape, members, plain, quoted, white_space};
 pub(crate) use keys::Keys;
 pub(crate) use syntax::{Family, Marks, Syntax};
 use text::{Quote, Text};
 pub(crate) use words::number;
 pub(crate) use write::{escaped, write, write_arguments};
 
-use crate::codec::Notes;
 use crate::fault::FaultKind;
+use crate::notes::Notes;
 
 /// Reads one value. Keeps its place from one piece of text to the next.
 #[derive(Debug, Clone)]

@@ -23,11 +23,11 @@ pub(crate) enum Unknown {
     Subcommand(String),
     #[error("a word that is only known when it runs might be an option")]
     Perhaps,
-    #[error("a subcommand or an operand is missing")]
+    #[error("nothing is known of what it does without a subcommand or an operand")]
     Missing,
     #[error("without one of {0} it does more than look")]
     Needs(String),
-    #[error("`{0}` is one operand too many")]
+    #[error("nothing is known of what it does with `{0}`")]
     Operand(String),
     #[error("`{word}` {misfit}")]
     Misfit { word: String, misfit: Misfit },

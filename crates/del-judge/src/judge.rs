@@ -1,21 +1,18 @@
 //! The verdict on a command.
 
-use std::path::PathBuf;
-
-use crate::arguments::Unknown;
 use crate::destructive;
-use crate::ground::{Forbidden, Ground};
-use crate::plan::{Plan, Process};
-use crate::planner::{Planner, Scene};
-use crate::repository::Untrusted;
+use crate::ground::Ground;
+use crate::mark::{self, Mark};
+use crate::plan::{Late, Plan, Process};
+use crate::planner::Planner;
+use crate::scene::Scene;
 use crate::search::Search;
-use crate::syntax::{self, Unclear};
-use crate::wildcard::Unexpanded;
+use crate::syntax;
 
 /// Says what a shell command may do.
 #[derive(Debug, Clone, Default)]
 pub struct Judge {
-    pub(crate) search: Search,
+    search: Search,
 }
 
 /// What is to happen with a command.
@@ -42,55 +39,10 @@ pub struct Judgement {
     pub harmless: Vec<bool>,
 }
 
-/// Why a command is not safe.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Reason {
-    #[error("{0}")]
-    Unclear(#[from] Unclear),
-    #[error("`{0}` is not a program known to only read")]
-    Program(String),
-    #[error("`{name}` is only found in {place}, where programs are not looked for without a question")]
-    Elsewhere { name: String, place: String },
-    #[error("`{name}` would obey `{}`, which leads elsewhere or may never end", path.display())]
-    Ignores { name: String, path: PathBuf },
-    #[error("{program}: {unknown}")]
-    Arguments { program: String, unknown: Unknown },
-    #[error("`{word}` {unexpanded}")]
-    Wildcard { word: String, unexpanded: Unexpanded },
-    #[error("the input `{path}` {forbidden}")]
-    Input { path: String, forbidden: Forbidden },
-    #[error("`{0}` holds a variable whose value is not known or not plain")]
-    Value(String),
-    #[error("it would have more than {0} words")]
-    Words(usize),
-    #[error("`{0}` is more than one word, or none")]
-    Divided(String),
-    #[error("setting `{0}` may change what the command does")]
-    Variable(String),
-    #[error("`{0}` is set in a command that may run again, or not at all")]
-    Unsure(String),
-    #[error("git: {0}")]
-    Repository(#[from] Untrusted),
-    #[error("cd: `{path}` {forbidden}")]
-    Directory { path: String, forbidden: Forbidden },
-    #[error("cd: which directory the rest would run in depends on what happens")]
-    Perhaps,
-    #[error("cd: only `cd DIRECTORY` by itself is understood")]
-    Form,
-    #[error("`{0}` is the program's whole name, or else something else would run")]
-    Path(String),
-    #[error("`{0}` is none of the programs whose output is put into words")]
-    Answer(String),
-    #[error("it would run more than {0} programs")]
-    Many(usize),
-    #[error("{0}: only plain options, and a command whose words are known, are understood")]
-    Wrapper(&'static str),
-}
-
 impl Judge {
     /// Judges `command` as it would run on `ground`. It runs nothing, and its time is bounded.
     pub fn judge(&self, command: &str, ground: &Ground) -> Judgement {
-        let mut planner = Planner::new(self);
+        let mut planner = Planner::new(&self.search);
         let script = syntax::parse(command).map_err(|unclear| vec![unclear.into()]);
         let plan = script.and_then(|script| planner.script(&script, &mut Scene::on(ground.clone())));
         let harmless = planner.harmless;
@@ -111,7 +63,7 @@ impl Judge {
         }
         let mut words: Vec<String> = Vec::new();
         for reason in reasons {
-            let reason = crate::mark::shown(&reason.to_string());
+            let reason = mark::shown(&reason.to_string());
             if !words.contains(&reason) {
                 words.push(reason);
             }
@@ -128,6 +80,25 @@ impl Judge {
     /// environment, and with the options that hold it back. Further arguments are the caller's, who answers for them, and
     /// for what a repository's configuration says. `None` where the program is unknown, or not where it is trusted.
     pub fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
-        Planner::new(self).held(name, ground)
+        Planner::new(&self.search).held(name, ground)
+    }
+}
+
+/// Why a command does not run with the values that came.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not run without a question: {0}")]
+pub struct Unsettled(String);
+
+impl Late {
+    /// What is run once the values are known, behind a command that ended with this status. It is judged like any other.
+    pub fn settle(&self, judge: &Judge, values: &[String], status: u8) -> Result<Plan, Unsettled> {
+        let unsettled = |reasons: Vec<_>| {
+            let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+            Unsettled(reasons.join("; "))
+        };
+        if values.iter().any(|value| Mark::within(value).is_some() || value.contains('\0')) {
+            return Err(Unsettled("a value holds characters that no command has".to_owned()));
+        }
+        Planner::at(&judge.search, 1).late(self, values, &status.to_string()).map_err(unsettled)
     }
 }

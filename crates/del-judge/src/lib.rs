@@ -23,13 +23,14 @@ mod ground;
 mod judge;
 mod kind;
 mod language;
-mod late;
 mod mark;
 mod members;
 mod plan;
 mod planner;
+mod reason;
 mod repository;
 mod rough;
+mod scene;
 mod search;
 mod secret;
 mod startup;
@@ -37,10 +38,10 @@ mod syntax;
 mod wildcard;
 
 pub use ground::{Ground, is_public};
-pub use judge::{Judge, Judgement, Verdict};
+pub use judge::{Judge, Judgement, Unsettled, Verdict};
 pub use members::{Member, Members, members};
 pub use plan::{
-    Action, Body, Gather, Group, Input, Late, Link, Output, Plan, Process, Redirect, Stage, Step, Unsettled,
+    Action, Body, Gather, Group, Input, Late, Link, Output, Plan, Process, Redirect, Stage, Step,
 };
 pub use repository::{is_harmless as is_harmless_setting, what_misleads, what_reveals, without_password};
 pub use search::Search;

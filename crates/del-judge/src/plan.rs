@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-pub use crate::late::{Gather, Late, Unsettled};
 pub use crate::syntax::{Link, Output};
+
+use crate::scene::Scene;
+use crate::syntax::{Pipeline, Script, Simple};
 
 /// The steps of a safe command, in their order.
 ///
@@ -80,6 +82,60 @@ pub enum Body {
     },
     /// What depends on the output of other commands.
     Late(Box<Late>),
+}
+
+/// A command that waits for values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Late {
+    /// What has to be gathered first.
+    pub gather: Gather,
+    pub(crate) scene: Scene,
+    pub(crate) then: Then,
+}
+
+/// The values that a command waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gather {
+    /// What each of these prints, without the newlines at its end. They run in the order in which they stand.
+    Outputs(Vec<Plan>),
+    /// The lines of the input, one after the other: the command is settled for each of them.
+    Lines {
+        /// Whether backslashes are characters.
+        raw: bool,
+        /// Whether blanks at the ends of a line are kept.
+        blanks: bool,
+    },
+    /// The words of the input: the command is settled for so many of them at a time.
+    Words {
+        /// What ends a word. Blanks and newlines do, and quotes are read, when it is left out.
+        end: Option<char>,
+        /// How many.
+        at_once: usize,
+        /// Whether the command runs when there are none.
+        none: bool,
+        /// The status when one of the runs failed.
+        failed: u8,
+    },
+}
+
+/// What becomes of the values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// They stand for the substitutions.
+    Pipeline(Pipeline),
+    /// The one value is that of this variable, for the commands that follow.
+    Set { name: String, rest: Script },
+    /// The one value is that of this variable, for a round of a loop.
+    Round { name: String, body: Script },
+    /// They are the last words of the command, or each stands where this text does.
+    Words { simple: Simple, replace: Option<String> },
+}
+
+impl Late {
+    /// A stage of a pipeline that waits.
+    pub(crate) fn stage(self) -> Stage {
+        Stage::Group(Group { body: Body::Late(Box::new(self)), input: None, outputs: Vec::new() })
+    }
 }
 
 /// A program to start.

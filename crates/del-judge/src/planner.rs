@@ -1,19 +1,18 @@
 //! From commands to a plan of programs, as far as all that they do is known to be harmless.
 
+mod late;
 mod process;
-mod scene;
 mod xargs;
 
 use std::cell::Cell;
 use std::path::PathBuf;
 
-use crate::judge::{Judge, Reason};
-use crate::late::{Gather, Late, Then};
 use crate::mark::{self, Mark};
-use crate::plan::{Action, Body, Group, Plan, Stage, Step};
+use crate::plan::{Action, Body, Gather, Group, Late, Plan, Stage, Step, Then};
+use crate::reason::Reason;
+use crate::scene::Scene;
+use crate::search::Search;
 use crate::syntax::{Command, Compound, Link, Pipeline, Redirection, Script, Simple, Word};
-
-pub(crate) use scene::Scene;
 
 /// More programs than this are not planned, the rounds of loops counted.
 const MAX_PROCESSES: usize = 1_000;
@@ -22,7 +21,7 @@ const MAX_DEPTH: usize = 12;
 
 /// Plans commands.
 pub(crate) struct Planner<'a> {
-    judge: &'a Judge,
+    search: &'a Search,
     /// Of each command at the top, in their order: whether it is safe by itself.
     pub(crate) harmless: Vec<bool>,
     processes: usize,
@@ -34,13 +33,13 @@ pub(crate) struct Planner<'a> {
 type Reasons = Vec<Reason>;
 
 impl<'a> Planner<'a> {
-    pub(crate) fn new(judge: &'a Judge) -> Self {
-        Self::at(judge, 0)
+    pub(crate) fn new(search: &'a Search) -> Self {
+        Self::at(search, 0)
     }
 
     /// The same for commands inside of others.
-    pub(crate) fn at(judge: &'a Judge, depth: usize) -> Self {
-        Self { judge, harmless: Vec::new(), processes: 0, entries: Cell::new(0), depth }
+    pub(crate) fn at(search: &'a Search, depth: usize) -> Self {
+        Self { search, harmless: Vec::new(), processes: 0, entries: Cell::new(0), depth }
     }
 
     /// Plans a script, which may change the scene for what follows it.
@@ -231,7 +230,7 @@ impl<'a> Planner<'a> {
             return Err(vec![Reason::Many(MAX_PROCESSES)]);
         }
         self.depth += 1;
-        let mut planned = values.into_iter().map(|values| late.planned(self, &values, "0").map(drop));
+        let mut planned = values.into_iter().map(|values| self.late(late, &values, "0").map(drop));
         let all = planned.try_for_each(|plan| plan);
         self.depth -= 1;
         all

@@ -4,14 +4,20 @@
 mod bash;
 mod desk;
 
-use std::path::Path;
-use std::sync::LazyLock;
+use std::path::{Path, PathBuf};
 
 use del_judge::{Ground, Judge, Verdict};
 use desk::Desk;
 use proptest::prelude::*;
 
-static DESK: LazyLock<Desk> = LazyLock::new(Desk::hostile);
+thread_local! {
+    /// One for each test, as what is static is never removed.
+    static DESK: Desk = Desk::hostile();
+}
+
+fn work() -> PathBuf {
+    DESK.with(Desk::work)
+}
 
 /// Pieces of commands, the ones that confuse readers among them.
 fn piece() -> impl Strategy<Value = &'static str> {
@@ -128,13 +134,13 @@ proptest! {
 
     #[test]
     fn every_text_that_is_read_exactly_is_read_as_by_bash(pieces in prop::collection::vec(piece(), 1..12)) {
-        bash::hold(&format!("ls {}", pieces.concat()), &DESK.work());
+        bash::hold(&format!("ls {}", pieces.concat()), &work());
     }
 
     #[test]
     fn no_text_is_too_strange(text in "\\PC{0,60}") {
         let judge = Judge::default();
-        let _ = judge.judge(&text, &Ground::new(&DESK.work()));
+        let _ = judge.judge(&text, &Ground::new(&work()));
     }
 }
 
@@ -153,7 +159,7 @@ fn quotes_make_words_of_signs() {
         "{'' ls; }",
         "ls | in",
     ] {
-        bash::hold(command, &DESK.work());
+        bash::hold(command, &work());
     }
 }
 
@@ -167,7 +173,7 @@ fn the_corpus_is_read_as_by_bash() {
     for entry in std::fs::read_dir(root).unwrap() {
         let class: Class = toml::from_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
         for command in class.commands {
-            bash::hold(&command, &DESK.work());
+            bash::hold(&command, &work());
         }
     }
 }
@@ -228,7 +234,7 @@ fn wildcards_become_what_bash_makes_of_them() {
 #[test]
 fn the_cost_is_linear_and_bounded() {
     let judge = Judge::default();
-    let ground = Ground::new(&DESK.work());
+    let ground = Ground::new(&work());
     for unit in [
         "ls ",
         "ls;",

@@ -1,10 +1,7 @@
 //! The APIs that clients speak: which one a request is of, how it is read, and who writes its answer.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::http::Uri;
-use axum::http::request::Parts;
 use del_wire::anthropic::{self, to_client::Messages};
 use del_wire::chat::to_client::Chat;
 use del_wire::ollama::{self, to_client::Ollama};
@@ -14,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::Shelf;
 use crate::refusal::Refusal;
+use crate::stamp::{response_id, rfc3339};
 
 /// An endpoint that gives answers of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,38 +23,12 @@ pub(crate) enum Api {
     OllamaGenerate,
 }
 
-/// Those whose errors have one shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
-    OpenAi,
-    Anthropic,
-    Ollama,
-}
-
 /// A request that was read.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pub(crate) asked: Asked,
     /// What an answer is remembered with, where the API goes on with earlier answers.
     pub(crate) conversation: Option<Vec<Value>>,
-}
-
-impl Family {
-    /// That of a request, also of one to a path that there is not.
-    pub(crate) fn of(parts: &Parts) -> Self {
-        Self::of_path(&parts.uri, parts.headers.contains_key("anthropic-version"))
-    }
-
-    fn of_path(uri: &Uri, anthropic: bool) -> Self {
-        let path = uri.path();
-        if anthropic || path.starts_with("/v1/messages") {
-            Self::Anthropic
-        } else if path == "/api" || path.starts_with("/api/") {
-            Self::Ollama
-        } else {
-            Self::OpenAi
-        }
-    }
 }
 
 impl Api {
@@ -119,47 +91,4 @@ fn forgotten(id: &Value) -> Refusal {
     let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     Refusal::bad_request(format!("expected the id of an earlier response, got `{id}`"))
         .hint("send the conversation itself, or start the proxy with a larger --response-memory")
-}
-
-/// The id of the response that has this one inside.
-pub(crate) fn response_id(id: &str) -> String {
-    format!("resp_{id}")
-}
-
-/// An id that nothing else has.
-pub(crate) fn unique() -> String {
-    format!("{:016x}", RandomState::new().build_hasher().finish())
-}
-
-/// A time in seconds, as text.
-pub(crate) fn rfc3339(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin with March end with the day that some of them have.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month < 3);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rfc3339;
-
-    #[test]
-    fn times_are_dates() {
-        for (seconds, date) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_709_251_199, "2024-02-29T23:59:59Z"),
-            (1_798_761_600, "2027-01-01T00:00:00Z"),
-        ] {
-            assert_eq!(rfc3339(seconds), date);
-        }
-    }
 }

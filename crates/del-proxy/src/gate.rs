@@ -146,8 +146,8 @@ mod tests {
     use axum::http::Request;
 
     use super::Gate;
+    use crate::keys::ClientKey;
     use crate::keys::Keys;
-    use crate::settings::ClientKey;
 
     fn check(gate: &Gate, headers: &[(&str, &str)]) -> Result<(), String> {
         let mut request = Request::post("/v1/chat/completions");

@@ -1,6 +1,5 @@
 //! What went through the proxy of late, kept in memory for whoever looks at it.
 
-mod pages;
 mod reading;
 mod record;
 mod trial;
@@ -15,8 +14,8 @@ use del_dialects::{End, Message};
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub(crate) use self::pages::{is_page, router};
 pub(crate) use self::record::{Entry, Opened, Tap, Watched};
+pub(crate) use self::trial::Trial;
 
 /// What the inspector cannot do by itself.
 pub trait Lens: Debug + Send + Sync {
@@ -28,6 +27,11 @@ pub trait Lens: Debug + Send + Sync {
 
     /// A text and what it means as a case file of a dialect.
     fn case(&self, about: &str, text: &str, end: End, message: &Message) -> String;
+}
+
+/// True for a path that people open in a browser.
+pub(crate) fn is_page(path: &str) -> bool {
+    path == "/" || path.starts_with("/inspector/")
 }
 
 /// The latest requests for answers of a model.

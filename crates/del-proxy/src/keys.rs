@@ -10,8 +10,31 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::refusal::Refusal;
-use crate::route::busy;
-use crate::settings::ClientKey;
+
+/// A key of clients, and what they may do with it.
+pub struct ClientKey {
+    /// What it is called where it is counted and refused.
+    pub name: String,
+    /// What clients show.
+    pub secret: String,
+    /// At most so many requests in a minute.
+    pub per_minute: Option<u32>,
+    /// At most so many requests under way at once.
+    pub max_concurrent: Option<usize>,
+}
+
+impl ClientKey {
+    /// A key without limits.
+    pub fn new(name: impl Into<String>, secret: impl Into<String>) -> Self {
+        Self { name: name.into(), secret: secret.into(), per_minute: None, max_concurrent: None }
+    }
+}
+
+impl std::fmt::Debug for ClientKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ClientKey").field(&self.name).finish()
+    }
+}
 
 /// A secret that is not shown.
 pub(crate) struct Key(String);
@@ -88,7 +111,7 @@ impl Holder {
         let place = match &self.room {
             None => None,
             Some((most, room)) => Some(Arc::clone(room).try_acquire_owned().map_err(|_| {
-                busy(format!("expected at most {most} requests at once with this key, got one more"))
+                Refusal::busy(format!("expected at most {most} requests at once with this key, got one more"))
             })?),
         };
         let Some(rate) = &self.rate else { return Ok(place) };
@@ -97,8 +120,9 @@ impl Holder {
             Ok(()) => Ok(place),
             Err(wait) => {
                 let most = rate.per_minute;
-                let refusal =
-                    busy(format!("expected at most {most} requests in a minute with this key, got one more"));
+                let refusal = Refusal::busy(format!(
+                    "expected at most {most} requests in a minute with this key, got one more"
+                ));
                 let seconds = HeaderValue::from(wait.as_secs() + 1);
                 Err(refusal.header(RETRY_AFTER, seconds))
             }

@@ -12,13 +12,15 @@ use del_wire::anthropic::plain;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-use crate::api::{Api, Family, rfc3339};
+use crate::api::Api;
 use crate::document::Document;
-use crate::pool::Question;
+use crate::family::Family;
+use crate::member::Question;
 use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::{Route, Routes};
+use crate::stamp::rfc3339;
 use crate::upstream::Engine;
 use del_wire::ServerApi;
 use del_wire::count::{Counted, Counter};

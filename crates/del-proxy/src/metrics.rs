@@ -12,8 +12,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::route::Routes;
-
 /// Counters of everything that went through.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -36,6 +34,17 @@ pub(crate) struct Metrics {
     asked: Family<Asked, Counter>,
     up: Family<Server, Gauge>,
     under_way: Family<Server, Gauge>,
+}
+
+/// How a model server is now.
+#[derive(Debug)]
+pub(crate) struct Load {
+    /// Its address, which may be shown.
+    pub(crate) place: String,
+    /// Requests at it.
+    pub(crate) under_way: usize,
+    /// It is not left alone.
+    pub(crate) is_up: bool,
 }
 
 /// How a request to a model server ended.
@@ -224,16 +233,16 @@ impl Metrics {
         self.limited.get_or_create(&Shown { key: key.to_owned() }).inc();
     }
 
-    /// All of it as text, with how these routes are now, and how much was lost so far of what others are told.
-    pub(crate) fn text(&self, routes: &Routes, lost: u64) -> String {
+    /// All of it as text, with how these model servers are now, and how much was lost so far of what others are told.
+    pub(crate) fn text(&self, servers: impl Iterator<Item = Load>, lost: u64) -> String {
         self.lost.inc_by(lost.saturating_sub(self.lost.get()));
         self.up.clear();
         self.under_way.clear();
-        for member in routes.iter().flat_map(|route| route.pool.members()) {
-            let server = Server { upstream: member.place.clone() };
-            let busy = i64::try_from(member.busy()).unwrap_or(i64::MAX);
-            self.under_way.get_or_create(&server).inc_by(busy);
-            self.up.get_or_create(&server).set(i64::from(member.is_up()));
+        for Load { place, under_way, is_up } in servers {
+            let server = Server { upstream: place };
+            let under_way = i64::try_from(under_way).unwrap_or(i64::MAX);
+            self.under_way.get_or_create(&server).inc_by(under_way);
+            self.up.get_or_create(&server).set(i64::from(is_up));
         }
         let mut text = String::new();
         // A string takes every write.

@@ -16,17 +16,20 @@ use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
 use crate::account::Account;
-use crate::api::{Api, Family, unique};
+use crate::api::Api;
 use crate::document::Document;
 use crate::earlier;
+use crate::family::Family;
 use crate::held::Held;
-use crate::inspector;
+use crate::inspector::is_page;
 use crate::listing;
-use crate::pool::Member;
+use crate::member::Member;
+use crate::pages;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::Route;
+use crate::stamp::unique;
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -56,7 +59,7 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub(crate) fn new(proxy: Arc<Proxy>) -> Arc<Self> {
-        let pages = if proxy.inspector.is_some() { inspector::router() } else { Router::new() };
+        let pages = if proxy.inspector.is_some() { pages::router() } else { Router::new() };
         let others = Router::new()
             .merge(pages)
             .route("/v1/responses/{id}", get(earlier::response).delete(earlier::delete))
@@ -108,7 +111,7 @@ impl Paths {
             response = refusal.shaped(family);
             response.headers_mut().extend(allowed.map(|methods| (header::ALLOW, methods)));
         }
-        if response.status() == StatusCode::UNAUTHORIZED && inspector::is_page(&path) {
+        if response.status() == StatusCode::UNAUTHORIZED && is_page(&path) {
             // A browser then asks its user.
             let ask = HeaderValue::from_static(
                 "Basic realm=\"Del inspector: any name, and the key of the proxy\", charset=\"UTF-8\"",
@@ -149,7 +152,7 @@ impl Paths {
 
 /// True for what observers are told of: not what looks at the proxy itself.
 fn is_told(path: &str) -> bool {
-    !inspector::is_page(path) && !matches!(path, "/health" | "/ready" | "/metrics")
+    !is_page(path) && !matches!(path, "/health" | "/ready" | "/metrics")
 }
 
 /// What may come in, with its place among the requests of its key.
@@ -160,7 +163,7 @@ fn enter(proxy: &Proxy, parts: &mut Parts) -> Result<Option<OwnedSemaphorePermit
         account.note(|record| record.key = Some(holder.name.clone()));
     }
     // Looking asks no model.
-    if inspector::is_page(parts.uri.path()) {
+    if is_page(parts.uri.path()) {
         return Ok(None);
     }
     holder.enter().inspect_err(|_| proxy.metrics.limited(&holder.name))
@@ -234,8 +237,9 @@ async fn state(route: &Route, member: &Member) -> Value {
         Ok(status) => ("error", Some(format!("it answers with status {}", status.as_u16()))),
         Err(refusal) => ("unreachable", Some(refusal.to_string())),
     };
-    let mut state = json!({"url": member.place, "models": route.settings.models, "status": status, "ready": ready,
-        "left_alone": !member.is_up(), "under_way": member.busy()});
+    let load = member.load();
+    let mut state = json!({"url": load.place, "models": route.settings.models, "status": status, "ready": ready,
+        "left_alone": !load.is_up, "under_way": load.under_way});
     if let Some(message) = message {
         state["message"] = json!(message);
     }
@@ -248,8 +252,8 @@ async fn metrics(State(proxy): Shared) -> Outcome {
         return Err(Refusal::not_found("there is no /metrics").hint("start the proxy with --metrics"));
     }
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, kind)], proxy.metrics.text(&setup.routes, proxy.observers.lost()))
-        .into_response())
+    let servers = setup.routes.iter().flat_map(|route| route.pool.members()).map(|member| member.load());
+    Ok(([(header::CONTENT_TYPE, kind)], proxy.metrics.text(servers, proxy.observers.lost())).into_response())
 }
 
 async fn unknown(uri: Uri) -> Refusal {

@@ -1,17 +1,13 @@
 //! The model servers of a route, which take its requests in turn.
 
-mod breaker;
-
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use axum::http::Response;
 use tokio::time::Instant;
 
-use self::breaker::Breaker;
-use crate::coming::Coming;
+use crate::member::{Member, Question, Sent, Visit};
 use crate::metrics::{Ended, Metrics};
 use crate::refusal::Refusal;
 use crate::timed::Timed;
@@ -25,42 +21,6 @@ pub(crate) struct Pool {
     next: AtomicUsize,
 }
 
-/// One of them.
-#[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) upstream: Upstream,
-    /// Its address, which may be shown.
-    pub(crate) place: String,
-    /// Requests under way.
-    busy: AtomicUsize,
-    breaker: Mutex<Breaker>,
-}
-
-/// A request under way at a member, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Visit(Arc<Member>);
-
-/// What a request asks a server for.
-#[derive(Debug, Clone)]
-pub(crate) enum Question<'a> {
-    /// An answer of a model; the query of the address goes along.
-    Answer(&'a str),
-    /// What lies at a path under its API.
-    Path(Method, &'a str),
-    /// What lies at a path above it.
-    Above(&'a str),
-}
-
-/// What goes to a server, but for what it asks.
-#[derive(Debug, Clone)]
-pub(crate) struct Sent<'a> {
-    /// The client's.
-    pub(crate) headers: &'a HeaderMap,
-    /// The client showed its key to the proxy.
-    pub(crate) key_is_ours: bool,
-    pub(crate) body: Bytes,
-}
-
 /// One request's way through a pool: it asks no server twice.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
@@ -69,18 +29,9 @@ pub(crate) struct Turn<'a> {
     tried: Vec<usize>,
 }
 
-/// How long a server may take to say whether it is there.
-const LOOK: Duration = Duration::from_secs(3);
-
 impl Pool {
     pub(crate) fn new(upstreams: Vec<Upstream>) -> Self {
-        let member = |upstream: Upstream| Member {
-            place: upstream.place(),
-            upstream,
-            busy: AtomicUsize::new(0),
-            breaker: Mutex::default(),
-        };
-        let members = upstreams.into_iter().map(|upstream| Arc::new(member(upstream))).collect();
+        let members = upstreams.into_iter().map(|upstream| Arc::new(Member::new(upstream))).collect();
         Self { members, next: AtomicUsize::new(0) }
     }
 
@@ -105,7 +56,7 @@ impl Pool {
             let member = &self.members[*at];
             let breaker = member.breaker();
             let alone = breaker.until().filter(|_| !breaker.lets_through(now));
-            (alone, member.busy.load(Ordering::Relaxed))
+            (alone, member.busy())
         })
     }
 
@@ -123,71 +74,6 @@ impl Pool {
                 }
             }
         }
-    }
-}
-
-impl Member {
-    /// What the server says of its models, for a look at whether it is there.
-    pub(crate) async fn look(&self) -> Result<StatusCode, Refusal> {
-        let sent = self.upstream.send(Method::GET, "/models", HeaderMap::new(), Bytes::new());
-        match tokio::time::timeout(LOOK, sent).await {
-            Ok(sent) => sent.map(|response| response.status()),
-            Err(_) => Err(Refusal::bad_gateway("the model server does not answer")),
-        }
-    }
-
-    /// Requests under way.
-    pub(crate) fn busy(&self) -> usize {
-        self.busy.load(Ordering::Relaxed)
-    }
-
-    /// True when it is not left alone.
-    pub(crate) fn is_up(&self) -> bool {
-        self.breaker().is_closed()
-    }
-
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn visit(self: &Arc<Self>) -> Visit {
-        self.busy.fetch_add(1, Ordering::Relaxed);
-        Visit(Arc::clone(self))
-    }
-
-    async fn ask(&self, question: Question<'_>, sent: &Sent<'_>) -> Result<Response<Coming>, Refusal> {
-        let upstream = &self.upstream;
-        let mut headers = upstream.forwarded(sent.headers, sent.key_is_ours);
-        let body = sent.body.clone();
-        match question {
-            Question::Answer(query) => {
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                upstream.ask(headers, query, body).await
-            }
-            Question::Path(method, path) => upstream.send(method, path, headers, body).await,
-            Question::Above(path) => {
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                upstream.send_to(Method::POST, format!("{}{path}", upstream.root()), headers, body).await
-            }
-        }
-    }
-}
-
-impl Visit {
-    /// Where the request is.
-    pub(crate) fn place(&self) -> &str {
-        &self.0.place
-    }
-
-    /// The server broke off.
-    pub(crate) fn failed(&self) {
-        self.0.breaker().failed(Instant::now());
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        self.0.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

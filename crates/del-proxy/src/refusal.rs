@@ -5,8 +5,8 @@ use axum::response::{IntoResponse, Response};
 use del_wire::{ApiError, ApiErrorKind};
 use serde_json::{Value, json};
 
-use crate::api::Family;
 use crate::document::Document;
+use crate::family::Family;
 
 /// Why there is no answer, and what to do about it.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -62,6 +62,12 @@ impl Refusal {
         let too_long = matches!(error.kind, ApiErrorKind::ContextExceeded { .. });
         let refusal = Self::new(status, UPSTREAM, error.message.as_str());
         Self { headers: Box::new(headers), said: body.map(Box::new), too_long, ..refusal }
+    }
+
+    /// Too much at once: soon there will be room.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message)
+            .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
     /// Any other.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::{HeaderValue, StatusCode, header};
 use del_agent::{Constrain, Mode};
 use del_dialects::Dialect;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -150,7 +149,7 @@ impl Route {
         let Some(room) = &self.room else { return Ok(None) };
         let full = |_| {
             let most = self.settings.max_concurrent.unwrap_or_default();
-            busy(format!("expected at most {most} requests at once for this model, got one more"))
+            Refusal::busy(format!("expected at most {most} requests at once for this model, got one more"))
         };
         Arc::clone(room).try_acquire_owned().map(Some).map_err(full)
     }
@@ -174,12 +173,6 @@ impl Route {
         }
         dialect
     }
-}
-
-/// Too much at once: soon there will be room.
-pub(crate) fn busy(message: String) -> Refusal {
-    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message)
-        .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
 }
 
 /// True when a name, in which `*` stands for anything, means this model.

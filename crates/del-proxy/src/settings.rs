@@ -11,6 +11,7 @@ use del_wire::Words;
 use crate::account::Observer;
 use crate::execution::Executor;
 use crate::inspector::Lens;
+use crate::keys::ClientKey;
 use crate::upstream::Upstream;
 
 /// How a proxy works.
@@ -72,18 +73,6 @@ pub struct RouteSettings {
     pub max_concurrent: Option<usize>,
 }
 
-/// A key of clients, and what they may do with it.
-pub struct ClientKey {
-    /// What it is called where it is counted and refused.
-    pub name: String,
-    /// What clients show.
-    pub secret: String,
-    /// At most so many requests in a minute.
-    pub per_minute: Option<u32>,
-    /// At most so many requests under way at once.
-    pub max_concurrent: Option<usize>,
-}
-
 impl Settings {
     /// The usual settings in front of these servers.
     pub fn new(routes: Vec<RouteSettings>) -> Self {
@@ -120,19 +109,6 @@ impl RouteSettings {
             prefill: false,
             max_concurrent: None,
         }
-    }
-}
-
-impl ClientKey {
-    /// A key without limits.
-    pub fn new(name: impl Into<String>, secret: impl Into<String>) -> Self {
-        Self { name: name.into(), secret: secret.into(), per_minute: None, max_concurrent: None }
-    }
-}
-
-impl std::fmt::Debug for ClientKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ClientKey").field(&self.name).finish()
     }
 }
 

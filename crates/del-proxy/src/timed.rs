@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::coming::{Cause, Coming};
 use crate::inspector::Tap;
-use crate::pool::Visit;
+use crate::member::Visit;
 
 /// A body that fails when nothing comes of it for too long.
 #[derive(Debug)]

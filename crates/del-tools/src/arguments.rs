@@ -5,7 +5,7 @@ mod parameter;
 use serde_json::{Map, Value};
 
 use crate::outcome::{Code, Failure};
-use crate::workspace::on_one_line;
+use crate::text::on_one_line;
 use parameter::{Typed, quoted};
 
 pub(crate) use parameter::*;

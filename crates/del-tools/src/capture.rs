@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{counted, sized};
+use crate::workspace::Workspace;
 
 /// More than this of one command's output is not kept, not even in a file.
 const MAX_FILE: u64 = 64 << 20;
@@ -233,35 +234,28 @@ fn last_chars(text: &str, chars: usize) -> &str {
 
 /// All of a text in a file, once it is too long to show.
 #[derive(Debug)]
-pub(crate) struct Spill {
-    directory: Option<PathBuf>,
+pub(crate) struct Spill<'a> {
+    workspace: Option<&'a Workspace>,
     above: usize,
     pending: String,
     file: Option<(File, PathBuf)>,
     written: u64,
 }
 
-impl Spill {
-    /// Writes to a file in `directory` what is longer than `above` bytes.
-    pub(crate) fn new(directory: Option<&Path>, above: usize) -> Self {
-        Self {
-            directory: directory.map(Path::to_owned),
-            above,
-            pending: String::new(),
-            file: None,
-            written: 0,
-        }
+impl<'a> Spill<'a> {
+    /// Writes to a file on the workspace's shelf what is longer than `above` bytes.
+    pub(crate) fn new(workspace: &'a Workspace, above: usize) -> Self {
+        Self { workspace: Some(workspace), above, pending: String::new(), file: None, written: 0 }
     }
 
     pub(crate) fn push(&mut self, text: &str) {
-        let Some(directory) = &self.directory else { return };
+        let Some(workspace) = self.workspace else { return };
         self.pending.push_str(text);
         if self.file.is_none() && self.pending.len() > self.above {
-            let made = tempfile::Builder::new().prefix("output-").suffix(".txt").tempfile_in(directory);
-            match made.and_then(|file| Ok(file.keep()?)) {
-                Ok(file) => self.file = Some(file),
-                Err(_) => self.directory = None,
-            }
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("output-").suffix(".txt");
+            self.file = workspace.shelf().and_then(|shelf| builder.tempfile_in(shelf).ok()?.keep().ok());
+            self.workspace = self.file.as_ref().map(|_| workspace);
         }
         if let Some((file, _)) = &mut self.file {
             let room = usize::try_from(MAX_FILE - self.written).unwrap_or(usize::MAX).min(self.pending.len());

@@ -76,10 +76,11 @@ fn a_window_shows_everything_that_fits() {
 #[test]
 fn a_spill_writes_only_what_is_too_long() {
     let directory = tempfile::tempdir().unwrap();
-    let mut short = Spill::new(Some(directory.path()), 10);
+    let workspace = Workspace::open(directory.path(), &[]).unwrap();
+    let mut short = Spill::new(&workspace, 10);
     short.push("0123456789");
     assert!(short.finish().is_none());
-    let mut long = Spill::new(Some(directory.path()), 10);
+    let mut long = Spill::new(&workspace, 10);
     long.push("0123456789");
     long.push("abc");
     long.push("def");

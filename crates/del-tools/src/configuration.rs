@@ -6,15 +6,16 @@
 mod named;
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::context::Context;
+use crate::names::Names;
 use crate::outcome::{Code, Failure};
-use crate::tables::Names;
 use crate::targets::{small, upward};
 use crate::workspace::{Access, without_home};
 
@@ -172,7 +173,7 @@ impl Copies {
     /// An empty tree, where programs that only look can read it.
     pub(crate) fn new(context: &Context) -> Result<Self, Failure> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("del-format-");
+        builder.prefix("del-format-").permissions(Permissions::from_mode(0o700));
         let top = match context.sandbox.scratch() {
             Some(scratch) => builder.tempdir_in(scratch),
             None => builder.tempdir(),
@@ -317,7 +318,7 @@ fn leads_out(path: &Path, value: &str) -> Failure {
     let cause = format!(
         "{} names '{}', which leads out of the working directory or cannot be followed there; nothing was run.",
         without_home(path),
-        crate::workspace::on_one_line(&value)
+        crate::text::on_one_line(&value)
     );
     Failure::new(Code::Outside, cause)
 }

@@ -11,7 +11,6 @@ use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, sized};
 use crate::process::Background;
 use crate::sandbox::Sandbox;
-use crate::scratch::Scratch;
 use crate::suggest;
 use crate::text;
 use crate::undo::UndoStore;
@@ -48,8 +47,6 @@ pub(crate) struct Context {
     /// The only tools that may be called, by the engine's name, if the user left no others.
     pub(crate) only: Option<Vec<&'static str>>,
     seen: Mutex<HashMap<Place, Stamp>>,
-    /// A private directory for output that is too long to show.
-    pub(crate) scratch: Option<Scratch>,
     /// Processes that commands left running; they end with the context.
     pub(crate) background: Mutex<Vec<Background>>,
     /// Commands that run in the background, where they may.
@@ -77,16 +74,12 @@ pub(crate) struct Loaded {
 
 impl Context {
     pub(crate) fn new(workspace: Workspace, names: Vec<(&'static str, &'static str)>) -> Self {
-        let mut workspace = workspace;
-        let scratch = Scratch::new("del-").ok();
-        let readable = scratch.as_ref().is_some_and(|dir| workspace.admit(dir.path(), Access::Read).is_ok());
         Self {
             workspace,
             limits: Limits::default(),
             names,
             only: None,
             seen: Mutex::default(),
-            scratch: scratch.filter(|_| readable),
             background: Mutex::default(),
             jobs: None,
             kept_variables: Vec::new(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::tables::{Form, Linter};
-use crate::workspace::on_one_line;
+use crate::text::on_one_line;
 
 /// Something that a linter found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

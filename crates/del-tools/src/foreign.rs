@@ -6,13 +6,12 @@ use del_dialects::Tool;
 use serde_json::{Map, Value};
 
 use crate::arguments::object;
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
-use crate::outcome::{Code, Failure, ToolResult};
-use crate::policy::Class;
+use crate::job::{Job, Prepared};
+use crate::outcome::{Code, Failure, ToolResult, cap};
 use crate::question::{Question, Subject};
-use crate::registry::{Job, Prepared};
-use crate::toolbox::cap;
 
 /// What the names of foreign tools begin with; no built-in one does.
 pub(crate) const PREFIX: &str = "mcp__";

@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::RegexBuilder;
 
 use crate::outcome::{Code, Failure};
-use crate::workspace::on_one_line;
+use crate::text::on_one_line;
 
 /// Bytes of a pattern.
 const MAX_BYTES: usize = 2000;

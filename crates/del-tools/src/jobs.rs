@@ -9,12 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::capture::Cleaner;
-use crate::context::Context;
 use crate::control::{Cancel, Control};
 use crate::outcome::{Code, Failure, ToolResult, sized};
 use crate::process::{How, Running, Spec, Stream};
-use crate::scratch::Scratch;
+use crate::sandbox::Sandbox;
 use crate::session::Session;
+use crate::workspace::Workspace;
 
 /// The commands of one toolbox that run in the background, or did.
 #[derive(Debug, Default)]
@@ -92,7 +92,13 @@ pub fn end_jobs() {
 
 impl Jobs {
     /// Starts a command, and says so.
-    pub(crate) fn start(&self, command: &str, spec: &Spec, context: &Context) -> Result<ToolResult, Failure> {
+    pub(crate) fn start(
+        &self,
+        command: &str,
+        spec: &Spec,
+        workspace: &Workspace,
+        sandbox: &Sandbox,
+    ) -> Result<ToolResult, Failure> {
         let system = |cause: String| Failure::new(Code::System, cause);
         let mut list = self.list();
         if list.iter().filter(|job| job.state().ended.is_none()).count() >= MOST {
@@ -100,11 +106,11 @@ impl Jobs {
             return Err(Failure::new(Code::Failed, cause));
         }
         let id = u32::try_from(list.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let scratch = context.scratch.as_ref().map(Scratch::path);
-        let scratch = scratch.ok_or_else(|| system("there is no place for its output.".to_owned()))?;
-        let file = scratch.join(format!("job-{id}.txt"));
+        let shelf = workspace.shelf();
+        let shelf = shelf.ok_or_else(|| system("there is no place for its output.".to_owned()))?;
+        let file = shelf.join(format!("job-{id}.txt"));
         let log = File::create_new(&file).map_err(|error| system(format!("{}: {error}.", file.display())))?;
-        let running = Running::start(spec, &context.sandbox)
+        let running = Running::start(spec, sandbox)
             .map_err(|error| system(format!("cannot start {}: {error}.", spec.program.display())))?;
         let session = running.session;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push(session);

@@ -35,7 +35,7 @@ mod kernel {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
     use super::{Command, Limits};
-    use crate::program::is_program;
+    use crate::executable::is_program;
 
     /// The largest file that a command may write.
     const FILE_BYTES: u64 = 16 << 30;

@@ -245,6 +245,26 @@ pub(crate) fn sized(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
+/// Cuts a text that is too long for the model, at the end of a line where there is one. Tools keep to the limit
+/// themselves, but for their last remarks; this is for what they cannot foresee, such as a diff of very long lines.
+pub(crate) fn cap(result: &mut ToolResult, limit: usize) {
+    let limit = limit + 1024;
+    if result.text.len() <= limit {
+        return;
+    }
+    let mut cut = limit;
+    while !result.text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    if let Some(newline) = result.text[..cut].rfind('\n').filter(|at| *at > limit / 2) {
+        cut = newline;
+    }
+    let omitted = result.text.len() - cut;
+    result.text.truncate(cut);
+    result.note(&format!("... [{omitted} bytes omitted] ..."));
+    result.truncated = true;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

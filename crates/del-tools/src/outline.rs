@@ -3,12 +3,9 @@
 use serde_json::json;
 
 use crate::arguments::{Arguments, DRY_RUN, OPERATIONS, PATH};
+use crate::class::Class;
 use crate::context::Context;
-use crate::outcome::Failure;
-use crate::plan::Plan;
-use crate::policy::{Class, Gate};
-use crate::registry::Entry;
-use crate::toolbox::Toolbox;
+use crate::job::Entry;
 use crate::tools::{git_operation, multi_edit, run_command};
 use crate::workspace::Access;
 
@@ -58,17 +55,4 @@ fn paths(entry: &Entry, arguments: &mut Arguments) -> Vec<String> {
         paths.push(".".to_owned());
     }
     paths
-}
-
-impl Gate {
-    /// Plans a call, unless it is denied whatever it comes to: then nothing is read or run for it.
-    pub fn plan(&self, toolbox: &Toolbox, name: &str, arguments: &str) -> Result<Plan, Failure> {
-        self.admit(toolbox, name, arguments)?;
-        toolbox.plan(name, arguments)
-    }
-
-    /// Fails for a call that is denied whatever it comes to, by its arguments alone.
-    pub fn admit(&self, toolbox: &Toolbox, name: &str, arguments: &str) -> Result<(), Failure> {
-        toolbox.outlines(name, arguments).iter().find_map(|outline| self.refuses(outline)).map_or(Ok(()), Err)
-    }
 }

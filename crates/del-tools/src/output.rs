@@ -6,13 +6,12 @@ use crate::capture::{Cleaner, Spill, Window, elsewhere};
 use crate::context::Context;
 use crate::control::{Control, Progress};
 use crate::process::Stream;
-use crate::scratch::Scratch;
 
 /// What a program writes.
-pub(crate) struct Output {
+pub(crate) struct Output<'a> {
     stdout: (Cleaner, Window),
     stderr: (Cleaner, Window),
-    spill: Spill,
+    spill: Spill<'a>,
 }
 
 /// What of it fits.
@@ -24,13 +23,13 @@ pub(crate) struct Shown {
     pub(crate) file: Option<PathBuf>,
 }
 
-impl Output {
-    pub(crate) fn new(context: &Context) -> Self {
+impl<'a> Output<'a> {
+    pub(crate) fn new(context: &'a Context) -> Self {
         let chars = context.limits.command_chars;
         Self {
             stdout: (Cleaner::default(), Window::new(chars)),
             stderr: (Cleaner::default(), Window::new(chars)),
-            spill: Spill::new(context.scratch.as_ref().map(Scratch::path), chars),
+            spill: Spill::new(&context.workspace, chars),
         }
     }
 

@@ -1,10 +1,11 @@
 //! A call that was understood, before anybody agreed to it.
 
 use std::fmt;
+use std::path::PathBuf;
 
-use crate::policy::{Class, Grant};
+use crate::class::Class;
+use crate::job::Job;
 use crate::question::Question;
-use crate::registry::Job;
 
 /// A call that is understood and possible, and only wants consent.
 pub struct Plan {
@@ -18,6 +19,16 @@ pub struct Plan {
     pub(crate) doubted: bool,
     /// What a program of the user's own says to it.
     pub(crate) advice: Advice,
+}
+
+/// A call that the user allowed for good: this tool, these arguments, this directory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Grant {
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) directory: PathBuf,
+    /// What the user was warned of.
+    pub(crate) cautions: Vec<String>,
 }
 
 /// What a program of the user's own says to a planned call, where it neither lets it pass nor forbids it.

@@ -1,38 +1,23 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
 mod answer;
-mod place;
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use del_judge::{Judgement, Member, Members, members};
 
+use crate::class::Class;
 use crate::outcome::{Code, Failure};
 use crate::outline::Outline;
-use crate::plan::{Advice, Plan};
+use crate::plan::{Advice, Grant, Plan};
 use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::sandbox::Level;
-use crate::toolbox::Toolbox;
+use crate::writable::caution;
 
-pub use answer::{Answer, Consent, Grant, Permission};
-pub(crate) use place::caution;
-
-/// What a call does to the world. Later ones weigh more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// Looks, inside the workspace.
-    Read,
-    /// Changes files inside the workspace.
-    Write,
-    /// Runs a program.
-    Execute,
-    /// Talks to the network.
-    Network,
-}
+pub use answer::{Answer, Consent, Permission};
 
 /// How much is done without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -125,7 +110,7 @@ impl Gate {
     }
 
     /// Whether the mode and the rules let `plan` run, whatever is doubtful about it.
-    fn covers(&self, plan: &Plan) -> bool {
+    pub(crate) fn covers(&self, plan: &Plan) -> bool {
         self.decide(plan.question(), plan.class(), false) == Verdict::Run
     }
 
@@ -273,42 +258,6 @@ impl Gate {
         self.take(plan, answer)
     }
 
-    /// Passes `plan` as [`Gate::pass`] does, and lets the user change it first. What comes back is what may run.
-    pub fn settle(
-        &mut self,
-        toolbox: &Toolbox,
-        plan: Plan,
-        mut consent: Option<&mut dyn Consent>,
-    ) -> Result<Plan, Failure> {
-        let (mut plan, mut revised) = (plan, false);
-        loop {
-            match self.verdict(&plan) {
-                // What was changed is shown before it runs, whatever the rules say.
-                Verdict::Run if !revised => return Ok(plan),
-                Verdict::Deny(failure) => return Err(failure),
-                _ => {}
-            }
-            let Some(consent) = consent.as_deref_mut() else { return self.pass(&plan, None).map(|()| plan) };
-            match consent.ask(plan.question()) {
-                Answer::Edit(text) => match toolbox.revise(&plan, &text) {
-                    Ok(next) => match self.verdict(&next) {
-                        Verdict::Deny(failure) => consent.object(&failure),
-                        _ => (plan, revised) = (next, true),
-                    },
-                    Err(failure) => consent.object(&failure),
-                },
-                Answer::Allow(rules) => {
-                    self.allowed.extend(rules);
-                    if self.covers(&plan) {
-                        return Ok(plan);
-                    }
-                    consent.object(&denied("the rule is taken, but it does not cover this call."));
-                }
-                answer => return self.take(&plan, answer).map(|()| plan),
-            }
-        }
-    }
-
     /// Does what an answer says to the question of `plan`.
     pub fn take(&mut self, plan: &Plan, answer: Answer) -> Result<(), Failure> {
         match answer {
@@ -355,7 +304,7 @@ fn only_reading(tool: &str) -> Failure {
     denied(format!("only reading is allowed in plan mode; {tool} was not run."))
 }
 
-fn denied(cause: impl Into<String>) -> Failure {
+pub(crate) fn denied(cause: impl Into<String>) -> Failure {
     Failure::new(Code::Denied, cause)
 }
 

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use process_wrap::std::ChildWrapper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::control::Control;
 use crate::limits::Limits;
@@ -265,10 +264,4 @@ impl Pipes {
             Err(error) => matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted),
         });
     }
-}
-
-/// Signals the whole group that `leader` leads. The caller knows that the leader is not yet reaped.
-pub(crate) fn signal_group(leader: Pid, signal: Signal) {
-    // The group may be gone already, which is what is wanted.
-    let _ = kill_process_group(leader, signal);
 }

@@ -1,11 +1,9 @@
 //! Programs that tools use: where they lie, and running one to its end.
 
-use std::os::unix::fs::PermissionsExt;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
-use std::{env, fs, io};
 
 use crate::context::Context;
 use crate::control::Control;
@@ -107,18 +105,6 @@ fn code(how: How) -> (i32, bool) {
         }
         How::TimedOut | How::Cancelled => (-1, true),
     }
-}
-
-/// The program called `name`: in one of the directories `near`, else where the user's `PATH` says.
-pub(crate) fn find(name: &str, near: &[PathBuf]) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let users: Vec<_> = env::split_paths(&path).filter(|directory| directory.is_absolute()).collect();
-    near.iter().chain(&users).map(|directory| directory.join(name)).find(|path| is_program(path))
-}
-
-/// Whether `path` can be started.
-pub(crate) fn is_program(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// A command line as a person would write it.

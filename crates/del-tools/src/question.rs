@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use del_judge::Judgement;
 
+use crate::class::Class;
 use crate::diff::first_lines;
 use crate::outcome::counted;
-use crate::policy::Class;
 use crate::program::written;
+use crate::text::on_one_line;
 use crate::visible::visible;
-use crate::workspace::on_one_line;
 
 /// Lines of a diff that a question shows.
 const SHOWN_LINES: usize = 200;

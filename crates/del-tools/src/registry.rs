@@ -1,4 +1,7 @@
-//! The tools there are, under every name, and the sets in which models are offered them.
+//! The tools there are, under every name, and the sets in which models are offered them. The tool that runs others is here
+//! as well.
+
+pub(crate) mod batch_operations;
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,60 +9,17 @@ use std::str::FromStr;
 use del_dialects::Tool;
 use serde_json::Value;
 
-use crate::arguments::{Arguments, Parameter, folded};
-use crate::context::Context;
-use crate::control::Control;
-use crate::outcome::{Failure, ToolResult};
-use crate::policy::Class;
-use crate::question::Question;
+use crate::arguments::folded;
+use crate::class::Class;
+use crate::job::Entry;
 use crate::tools;
-
-/// One tool: its names, what it takes, and how a call of it is prepared.
-pub(crate) struct Entry {
-    /// The engine's own name.
-    pub(crate) name: &'static str,
-    /// Other names, folded, under which it may be called.
-    pub(crate) aliases: &'static [&'static str],
-    /// What a call may do at most.
-    pub(crate) class: Class,
-    pub(crate) parameters: &'static [&'static Parameter],
-    /// The definition for models, as JSON text.
-    pub(crate) definition: &'static str,
-    /// Its name and definition in the `core` set.
-    pub(crate) core: Option<(&'static str, &'static str)>,
-    /// Whether it is in the `del` set.
-    pub(crate) del: bool,
-    /// Makes a call ready: after this only consent is wanting.
-    pub(crate) prepare: fn(Arguments, &Context) -> Prepared,
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// A call that is ready to run, or why it cannot be.
-pub(crate) type Prepared = Result<Box<dyn Job>, Failure>;
-
-/// A call that is ready to run.
-pub(crate) trait Job: Send + Sync {
-    /// What it would do.
-    fn class(&self) -> Class;
-
-    /// What the user is shown; fails where running would fail anyway.
-    fn question(&self, context: &Context) -> Result<Question, Failure>;
-
-    /// Does it.
-    fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure>;
-}
 
 static ENTRIES: &[&Entry] = &[
     &tools::read_file::TOOL,
     &tools::write_file::TOOL,
     &tools::edit_file::TOOL,
     &tools::multi_edit::TOOL,
-    &tools::batch_operations::TOOL,
+    &batch_operations::TOOL,
     &tools::list_dir::TOOL,
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
@@ -200,6 +160,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::arguments::Arguments;
 
     #[test]
     fn definitions_parse_and_carry_the_name_they_are_listed_under() {

@@ -184,7 +184,7 @@ impl Sandbox {
                 place.display()
             )));
         }
-        let scratch = Scratch::new("del-look-").ok();
+        let scratch = Scratch::new("look").ok();
         if let Some(scratch) = scratch.as_ref().filter(|_| attributes.is_none()) {
             // Without it git shows what is committed, as it always does.
             let _ = std::fs::write(scratch.path().join(ATTRIBUTES), git_attributes());

@@ -3,9 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::process::{Pid, Signal, kill_process};
-
-use crate::process::signal_group;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// A session, by the process that leads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,4 +184,10 @@ impl Stat {
         let started = fields.get(19)?.parse().ok()?;
         Some(Self { process: Background { pid, started }, session, runs })
     }
+}
+
+/// Signals the whole group that `leader` leads. The caller knows that the leader is not yet reaped.
+pub(crate) fn signal_group(leader: Pid, signal: Signal) {
+    // The group may be gone already, which is what is wanted.
+    let _ = kill_process_group(leader, signal);
 }

@@ -180,6 +180,14 @@ fn utf32(bytes: &[u8], order: Order) -> String {
     units.map(|unit| char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
+/// A file name as it can stand in a line: what would break the line is escaped.
+pub(crate) fn on_one_line(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,21 +8,24 @@ use del_dialects::Tool;
 use serde_json::Value;
 
 use crate::arguments::{Arguments, object, unwrapped};
+use crate::back::{Selection, Undo, UndoError, Undoable};
+use crate::class::Class;
 use crate::context::{Context, Limits};
 use crate::control::Control;
 use crate::foreign::{self, Foreign};
+use crate::job::Job;
 use crate::jobs::Jobs;
-use crate::outcome::{Code, Failure, FileChange, ToolResult, excerpt};
+use crate::outcome::{Code, Failure, FileChange, ToolResult, cap, excerpt};
 use crate::outline::Outline;
-use crate::plan::{Advice, Plan};
-use crate::policy::{Class, Grant};
-use crate::registry::{self, Definition, Job, Toolset};
+use crate::plan::{Advice, Grant, Plan};
+use crate::registry::{self, Definition, Toolset, batch_operations};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
+use crate::spelt::Spelt;
 use crate::suggest;
-use crate::tools::batch_operations;
-use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
+use crate::text::on_one_line;
+use crate::undo::UndoStore;
 use crate::web::Web;
-use crate::workspace::{Workspace, WorkspaceError, on_one_line};
+use crate::workspace::{Workspace, WorkspaceError};
 
 /// The tools that a model is offered, over one working directory.
 ///
@@ -268,6 +271,23 @@ impl Toolbox {
         result
     }
 
+    /// A call, and those that it holds.
+    pub fn spelt_out(&self, name: &str, arguments: &str) -> Vec<Spelt> {
+        let read = registry::find(name).and_then(|entry| {
+            let read = Arguments::read(entry.name, arguments, entry.parameters, &Value::Null).ok()?;
+            Some((entry, read.called(name)))
+        });
+        let Some((entry, read)) = read else {
+            let arguments = serde_json::from_str(arguments).unwrap_or_default();
+            return vec![Spelt { tool: name.trim().to_owned(), arguments }];
+        };
+        let mut calls = vec![Spelt::of(entry, read.clone())];
+        if entry.name == batch_operations::TOOL.name {
+            calls.extend(batch_operations::spelt_out(read, self.context()));
+        }
+        calls
+    }
+
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }
@@ -313,31 +333,37 @@ impl Toolbox {
     }
 }
 
-/// Cuts a text that is too long for the model, at the end of a line where there is one. Tools keep to the limit
-/// themselves, but for their last remarks; this is for what they cannot foresee, such as a diff of very long lines.
-pub(crate) fn cap(result: &mut ToolResult, limit: usize) {
-    let limit = limit + 1024;
-    if result.text.len() <= limit {
-        return;
-    }
-    let mut cut = limit;
-    while !result.text.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    if let Some(newline) = result.text[..cut].rfind('\n').filter(|at| *at > limit / 2) {
-        cut = newline;
-    }
-    let omitted = result.text.len() - cut;
-    result.text.truncate(cut);
-    result.note(&format!("... [{omitted} bytes omitted] ..."));
-    result.truncated = true;
-}
-
 impl fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Toolbox")
             .field("context", &self.context)
             .field("tools", &self.tools)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn however_a_call_is_written_it_is_told_in_one_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let toolbox = Toolbox::open(folder.path(), &[], Toolset::All).unwrap();
+        let told = |name: &str, arguments: Value| {
+            let calls = toolbox.spelt_out(name, &arguments.to_string());
+            calls.into_iter().map(|call| (call.tool, call.arguments)).collect::<Vec<_>>()
+        };
+        let command = ("run_command".to_owned(), json!({"command": "ls"}));
+        assert_eq!(told("bash", json!({"cmd": "ls"})), std::slice::from_ref(&command));
+        assert_eq!(told("Bash", json!({"command": ["ls"]})), std::slice::from_ref(&command));
+        let write = ("write_file".to_owned(), json!({"file_path": "a", "content": "x"}));
+        assert_eq!(told("write_file", json!({"path": "a", "text": "x"})), std::slice::from_ref(&write));
+        let batch = json!({"operations": [{"tool": "bash", "arguments": {"script": "ls"}},
+            {"tool": "write_file", "arguments": {"filename": "a", "data": "x"}}]});
+        assert_eq!(told("batch_operations", batch)[1..], [command, write]);
+        assert_eq!(told("mcp__x__y", json!({"a": 1})), [("mcp__x__y".to_owned(), json!({"a": 1}))]);
     }
 }

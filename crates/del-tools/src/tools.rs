@@ -2,7 +2,6 @@
 
 #[cfg(feature = "code")]
 pub(crate) mod analyze_code;
-pub(crate) mod batch_operations;
 pub(crate) mod edit_file;
 #[cfg(feature = "code")]
 pub(crate) mod extract_functions;

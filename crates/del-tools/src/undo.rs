@@ -4,8 +4,6 @@
 //! contents of files under their SHA-256, and a journal. Before a file is touched, what stands there is an object on
 //! disk and the change a line of the journal on disk; so whenever the process dies, the old content can be had again.
 
-mod back;
-mod known;
 mod record;
 mod session;
 
@@ -15,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-pub use back::{Selection, Undo, UndoError, UndoState, Undoable};
 use record::Line;
 pub(crate) use record::{Record, State, Touched, sha256_of};
 use session::Session;

@@ -236,7 +236,10 @@ impl Web {
         if addresses.is_empty() {
             return Err(network(&format!("the name {} is not known.", shown(url))));
         }
-        if !self.is_home(url) && !addresses.iter().all(|address| is_public(address.ip())) {
+        if !self.is_home(url)
+            && !self.is_home_by_tls(url)
+            && !addresses.iter().all(|address| is_public(address.ip()))
+        {
             return Err(refused(&format!(
                 "{} is not reached: it lies in a private network, and only the address that the user has set may.",
                 shown(url)
@@ -249,6 +252,14 @@ impl Web {
     fn is_home(&self, url: &Url) -> bool {
         (url.scheme(), url.host(), url.port_or_known_default())
             == (self.base.scheme(), self.base.host(), self.base.port_or_known_default())
+    }
+
+    /// Whether it is the same server by https where the user has named it by http: at the same port, or at the usual
+    /// one of each.
+    fn is_home_by_tls(&self, url: &Url) -> bool {
+        (self.base.scheme(), url.scheme()) == ("http", "https")
+            && self.base.host() == url.host()
+            && self.base.port() == url.port()
     }
 
     /// Counts a request, or refuses it.

@@ -20,11 +20,14 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
+
+use crate::scratch::Scratch;
+use crate::text::on_one_line;
 
 pub(crate) use entries::Found;
 pub(crate) use replace::Staged;
@@ -64,6 +67,14 @@ pub(crate) struct Workspace {
     cleared: Mutex<HashSet<(u64, u64)>>,
     /// A directory in which nothing is written even where it lies inside.
     guarded: Option<PathBuf>,
+    /// A private directory for output that is too long to show: it can be read, once there is any.
+    shelf: OnceLock<Option<Shelf>>,
+}
+
+#[derive(Debug)]
+struct Shelf {
+    root: Root,
+    _scratch: Scratch,
 }
 
 #[derive(Debug)]
@@ -71,6 +82,14 @@ struct Root {
     dir: Dir,
     path: PathBuf,
     access: Access,
+}
+
+impl Root {
+    fn open(path: &Path, access: Access) -> io::Result<Self> {
+        let path = std::fs::canonicalize(path)?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
+        Ok(Self { dir, path, access })
+    }
 }
 
 /// What a tool wants with a place.
@@ -163,25 +182,42 @@ fn plain(error: &io::Error) -> String {
 impl Workspace {
     /// A workspace in `root`, with further directories that may be read and written.
     pub(crate) fn open(root: &Path, allowed: &[PathBuf]) -> Result<Self, WorkspaceError> {
-        let mut workspace =
-            Self { roots: Vec::new(), writing: Mutex::new(()), cleared: Mutex::default(), guarded: None };
-        workspace.admit(root, Access::Write)?;
+        let open = |path: &Path| {
+            Root::open(path, Access::Write)
+                .map_err(|source| WorkspaceError::Open { path: path.to_owned(), source })
+        };
+        let mut roots = vec![open(root)?];
         for path in allowed {
-            workspace.admit(path, Access::Write)?;
+            roots.push(open(path)?);
         }
-        Ok(workspace)
+        Ok(Self {
+            roots,
+            writing: Mutex::new(()),
+            cleared: Mutex::default(),
+            guarded: None,
+            shelf: OnceLock::new(),
+        })
     }
 
-    /// Lets one more directory in.
-    pub(crate) fn admit(&mut self, path: &Path, access: Access) -> Result<(), WorkspaceError> {
-        let open = || {
-            let canonical = std::fs::canonicalize(path)?;
-            let dir = Dir::open_ambient_dir(&canonical, ambient_authority())?;
-            Ok(Root { dir, path: canonical, access })
-        };
-        let root = open().map_err(|source| WorkspaceError::Open { path: path.to_owned(), source })?;
-        self.roots.push(root);
-        Ok(())
+    /// A private directory for output that is too long to show, which tools may read. It is made when it is first asked
+    /// for; nothing where the system has no place for it.
+    pub(crate) fn shelf(&self) -> Option<&Path> {
+        let made = self.shelf.get_or_init(|| {
+            let scratch = Scratch::new("").ok()?;
+            Some(Shelf { root: Root::open(scratch.path(), Access::Read).ok()?, _scratch: scratch })
+        });
+        made.as_ref().map(|shelf| shelf.root.path.as_path())
+    }
+
+    /// All directories in which a place may lie; what is made later stands last.
+    fn all_roots(&self) -> impl Iterator<Item = &Root> {
+        let shelf = self.shelf.get().and_then(Option::as_ref).map(|shelf| &shelf.root);
+        self.roots.iter().chain(shelf)
+    }
+
+    /// The directory in which a place lies: none of them goes before the workspace does.
+    fn root_at(&self, index: usize) -> &Root {
+        self.all_roots().nth(index).unwrap_or(&self.roots[0])
     }
 
     /// Lets nothing be written in `path`, which is absolute and without links.
@@ -197,8 +233,8 @@ impl Workspace {
     /// The absolute path of a place, for programs that take a path.
     pub(crate) fn absolute(&self, place: &Place) -> PathBuf {
         match place.path.to_str() {
-            Some(".") => self.roots[place.root].path.clone(),
-            _ => self.roots[place.root].path.join(&place.path),
+            Some(".") => self.root_at(place.root).path.clone(),
+            _ => self.root_at(place.root).path.join(&place.path),
         }
     }
 
@@ -244,7 +280,7 @@ impl Workspace {
     }
 
     fn dir(&self, place: &Place) -> &Dir {
-        &self.roots[place.root].dir
+        &self.root_at(place.root).dir
     }
 }
 
@@ -287,12 +323,4 @@ pub(crate) fn without_home(path: &Path) -> String {
         None => path.display().to_string(),
     };
     on_one_line(&text)
-}
-
-/// A file name as it can stand in a line: what would break the line is escaped.
-pub(crate) fn on_one_line(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

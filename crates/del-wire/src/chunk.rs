@@ -7,7 +7,8 @@ use serde_json::Value;
 
 pub use self::alike::Chunks;
 use self::plain::{Plain, Whole};
-use crate::error::{ApiError, WireError};
+use crate::api_error::ApiError;
+use crate::error::WireError;
 use crate::fields::{Fields, list, string};
 
 /// What one JSON text from the server says: a chunk of a stream, a whole completion, or an error.

@@ -1,11 +1,11 @@
 //! Answers of servers, of whichever API, to what they add.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::anthropic::from_server::Messages;
 use crate::chunk::{Chunk, Chunks};
 use crate::error::WireError;
+use crate::heard::Heard;
 use crate::responses::from_server::Responses;
 
 /// Reads the answer of one server.
@@ -19,18 +19,6 @@ pub enum FromServer {
     Anthropic(Messages),
     /// Ollama's chat.
     Ollama,
-}
-
-/// What one event of a stream says.
-#[derive(Debug)]
-pub enum Heard<'a> {
-    /// More of the answer, or an error; and where its text stands in the event, if that is a chunk of a chat with a text
-    /// and nothing else.
-    Chunk(Cow<'a, Chunk>, Option<Range<usize>>),
-    /// Nothing of the answer.
-    Nothing,
-    /// The answer is over.
-    Done,
 }
 
 impl Default for FromServer {

@@ -54,6 +54,7 @@
 
 pub mod answer;
 pub mod anthropic;
+mod api_error;
 mod arguments;
 pub mod asked;
 pub mod assembly;
@@ -67,6 +68,7 @@ pub mod events;
 pub mod failed;
 mod fields;
 pub mod from_server;
+mod heard;
 pub mod history;
 pub mod hybrid;
 pub mod ids;
@@ -84,11 +86,13 @@ pub mod sse;
 pub mod told;
 pub mod tools;
 
+pub use api_error::{ApiError, ApiErrorKind};
 pub use asked::Asked;
 pub use assembly::Assembly;
 pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Usage};
-pub use error::{ApiError, ApiErrorKind, WireError};
-pub use from_server::{FromServer, Heard};
+pub use error::WireError;
+pub use from_server::FromServer;
+pub use heard::Heard;
 pub use history::{History, Mending, Mendings};
 pub use hybrid::Hybrid;
 pub use ids::Ids;

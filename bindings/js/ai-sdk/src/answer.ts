@@ -6,7 +6,7 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { DelError, type FaultEvent, Parser, type ReadEvent } from "del-dialects";
-import type { Reading } from "./index.js";
+import type { Reading } from "./reading.js";
 
 /** The part that is open: a stretch of text or thinking, or a call. */
 type Open =

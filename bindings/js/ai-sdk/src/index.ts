@@ -3,6 +3,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Middleware } from "@ai-
 import { type Detail, Dialect, type Tools } from "del-dialects";
 import { Answer, content, toParts } from "./answer.js";
 import { asked } from "./prompt.js";
+import type { Reading } from "./reading.js";
 
 export interface TextToolsOptions {
   /** The dialect in which tools are told and calls are read. Left out, it is that of the model by its id, or `hermes`. */
@@ -22,15 +23,6 @@ export interface Constraint {
   dialect: Dialect;
   tools: Tools;
   choice: string;
-}
-
-/** How the answer to a call is read. */
-export interface Reading {
-  dialect: Dialect;
-  tools: Tools;
-  startsIn: "text" | "reasoning";
-  /** Ids of calls that the conversation holds already. */
-  taken: Set<string>;
 }
 
 /**

@@ -6,6 +6,7 @@ use del_dialects::{Call, CallResult, Dialects, ReadCall};
 use del_wire::ServerApi;
 
 use super::{Agent, Slot, State, Task, Watch};
+use crate::examples;
 use crate::guard::Verdict;
 use crate::history::{Entry, Thinking};
 use crate::prompt;
@@ -63,6 +64,10 @@ impl Agent {
     pub(super) fn done(&mut self, answer: Answer, watch: Watch<'_>) -> Effect {
         if answer.text.is_empty() {
             watch(View::Notice(&Notice::Empty));
+        }
+        let names = examples::shown(&answer.text, &self.settings.tools);
+        if !names.is_empty() {
+            watch(View::Notice(&Notice::Shown { names }));
         }
         let Task { turns, usage, .. } = self.task;
         Effect::Done(Done { answer: answer.text, cut: answer.cut, turns, usage })

@@ -343,6 +343,26 @@ fn a_long_answer_that_is_cut_is_done_and_says_so() {
 }
 
 #[test]
+fn calls_that_are_only_shown_are_said_not_to_have_run() {
+    let call = "```json\n{\"name\": \"read_file\", \"arguments\": {\"file_path\": \"a.txt\"}}\n```\n";
+    let other = "```json\n{\"name\": \"fly\", \"arguments\": {}}\n```\n";
+    for (text, shown) in [
+        (format!("Call it so:\n{call}and once more:\n{call}That is all."), true),
+        (format!("Call it so:\n{other}That is all."), false),
+        ("It is `read_file` that you want:\n```\nread_file a.txt\n```\nYes.".to_owned(), false),
+    ] {
+        let mut talk = Talk::new(prompt_mode());
+        talk.ask("one");
+        let done = talk.answer_with_text(&[
+            json!({"choices": [{"delta": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
+        ]);
+        assert_eq!(done.answer, text);
+        let said = Notice::Shown { names: vec!["read_file".to_owned()] };
+        assert_eq!(talk.notices(), if shown { vec![said] } else { Vec::new() }, "{text}");
+    }
+}
+
+#[test]
 fn an_empty_answer_is_never_null() {
     let mut talk = Talk::new(prompt_mode());
     talk.ask("one");

@@ -27,7 +27,7 @@ fn a_server_that_is_down_is_tried_five_times() {
     let failure = failure(talk.step(Input::Unreachable("connection refused")));
     assert_eq!(
         failure.to_string(),
-        "the model server cannot be reached (connection refused); 5 tries. Start it, or give its address"
+        "the model server cannot be reached (connection refused; tries: 5). Start it, or give its address"
     );
     assert_eq!(talk.notices()[0].to_string(), "connection refused; try 2 of 5 in 0.5 s");
 }

@@ -9,21 +9,13 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
+use crate::meaning::{meaning, plain};
 
 const BEGIN: &str = "<!-- commands: written by `UPDATE_README=1 cargo test -p del-cli reference` -->\n";
 const END: &str = "<!-- end of commands -->";
 
 fn document() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")
-}
-
-/// Text as Markdown shows it, in a cell of a table or outside of one.
-fn plain(text: &str) -> String {
-    // Code stays as it is.
-    let shown = |(at, part): (usize, &str)| {
-        if at % 2 == 0 { part.replace('<', "\\<").replace('*', "\\*") } else { format!("`{part}`") }
-    };
-    text.split('`').enumerate().map(shown).collect::<String>().replace('|', "\\|")
 }
 
 /// How an argument is given.
@@ -46,25 +38,6 @@ fn spelling(arg: &Arg) -> String {
         write!(last, " {value}").unwrap();
     }
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// What an option is for, and what holds without it.
-pub(crate) fn meaning(arg: &Arg) -> (String, String) {
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let (about, said) = match help.split_once(" [default: ") {
-        Some((about, said)) => (about, said.trim_end_matches(']')),
-        None => (help.as_str(), ""),
-    };
-    if !arg.get_action().takes_values() {
-        return (plain(about), plain(said));
-    }
-    let code =
-        |texts: Vec<String>| texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
-    let values = code(arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect());
-    let values = if values.is_empty() { values } else { format!(": {values}") };
-    let default =
-        code(arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect());
-    (format!("{}{values}", plain(about)), if default.is_empty() { plain(said) } else { default })
 }
 
 fn row(out: &mut String, arg: &Arg) {

@@ -12,6 +12,7 @@ mod shown;
 mod worker;
 
 use std::io::{BufRead, Write};
+use std::path::Path;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
@@ -27,7 +28,7 @@ use clap::Args;
 use futures::channel::mpsc;
 use futures::sink;
 
-use crate::arguments::Common;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::session::SessionOptions;
 use desk::{Begin, Desks, Job};
@@ -39,13 +40,16 @@ pub(crate) struct Options {
     pub(crate) session: SessionOptions,
 }
 
-pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+/// The options of a conversation in a directory: what the program was given, with what files say there.
+pub(crate) type OptionsFor = fn(&Path) -> Result<SessionOptions>;
+
+pub(crate) fn run(options: &Options, common: &Common, there: OptionsFor) -> Result<Exit> {
     if options.session.goes_on() {
         return Err(
             Exit::Usage.because("the editor says which session goes on; leave out --continue and --resume")
         );
     }
-    let desks = Desks::new(common.clone());
+    let desks = Desks::new(common.clone(), there);
     let ended = futures::executor::block_on(serve(&desks));
     desks.close_all();
     ended

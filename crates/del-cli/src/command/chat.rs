@@ -19,13 +19,15 @@ use del_tools::{Approval, counted, visible};
 use line::{Lines, Read};
 use word::Word;
 
-use crate::arguments::{Assistant, Common};
+use crate::assistant::Assistant;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::{self, Exit};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Typed};
-use crate::screen::look::Look;
+use crate::screen::look::{self, Look};
+use crate::screen::markdown::Markdown;
 use crate::screen::pastes::Pastes;
 use crate::screen::stage::{self, Stage};
 use crate::screen::transcript::{Shown, Transcript};
@@ -116,6 +118,7 @@ impl Chat {
                 None => {
                     self.session.hands.hear_jobs();
                     self.space();
+                    lines.offer(self.words_behind());
                     let (read, presses) = lines.read(self.statuses(), &std::mem::take(&mut self.begun))?;
                     (0..presses).for_each(|_| self.next_mode());
                     read
@@ -178,11 +181,23 @@ impl Chat {
         say(&self.paint.dim(format!("goes on after {}; the last question:", counted(entries.len(), "step"))));
         for entry in &entries[last..] {
             match entry {
-                Entry::User { text, .. } => say(&format!("> {}", visible(text))),
-                Entry::Assistant { text, .. } if !text.is_empty() => say(&visible(text)),
+                Entry::User { text, .. } => say(&format!("> {}", beginning(&visible(text)))),
+                Entry::Assistant { text, .. } if !text.is_empty() => self.say_again(text),
                 _ => {}
             }
         }
+    }
+
+    /// Shows an answer as it was shown when it came.
+    fn say_again(&self, answer: &str) {
+        let answer = visible(answer);
+        self.space();
+        if self.shown.raw || terminal::stdout_width().is_none() {
+            return say(&answer);
+        }
+        let mut markdown = Markdown::new(look::columns(), self.paint.is_on()).spoken(self.look.spoken);
+        let rows = markdown.push(&answer) + &markdown.finish();
+        self.stage.line(rows.trim_end());
     }
 
     /// Says how the conversation can go on another time.
@@ -207,6 +222,7 @@ impl Chat {
             Word::Command(name, rest) => return self.command(name, rest),
             Word::Shell(command) => self.shell(command),
             Word::Unknown(word) => say(&help::unknown(word)),
+            Word::Unfit(command) => say(&help::unfit(command)),
             Word::Question(text) => {
                 self.ask_with_files(text)?;
             }
@@ -223,16 +239,15 @@ impl Chat {
         asked
     }
 
-    /// Asks, and attaches the files that the question names.
+    /// Asks, and attaches the files that the question names; without one of them it is not asked.
     fn ask_with_files(&mut self, text: &str) -> Result<()> {
-        let (question, images) = self.with_files(text);
-        match self.session.attach(images) {
-            Ok(()) => self.ask(&question),
-            Err(error) => {
-                self.fail(&exit::line(&error));
-                Ok(())
+        if let Some((question, images)) = self.with_files(text) {
+            match self.session.attach(images) {
+                Ok(()) => return self.ask(&question),
+                Err(error) => self.fail(&exit::line(&error)),
             }
         }
+        Ok(())
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
@@ -304,6 +319,17 @@ impl Chat {
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The first lines of a question: files and pastes stand in it whole.
+fn beginning(question: &str) -> String {
+    const LINES: usize = 8;
+    let more = question.lines().count().saturating_sub(LINES);
+    let lines: Vec<&str> = question.lines().take(LINES).collect();
+    match more {
+        0 => question.to_owned(),
+        _ => format!("{}\n… {}", lines.join("\n"), counted(more, "more line")),
+    }
 }
 
 fn say(text: &str) {

@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::arguments::Cli;
 use crate::exit::Exit;
 
 /// Print the completions for a shell
@@ -16,10 +15,10 @@ pub(crate) struct Options {
     shell: Shell,
 }
 
-pub(crate) fn run(options: &Options) -> Result<Exit> {
+pub(crate) fn run(options: &Options, mut program: clap::Command) -> Result<Exit> {
     // Into memory first: the generator panics when its output is closed.
     let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Cli::command(), "del", &mut script);
+    clap_complete::generate(options.shell, &mut program, "del", &mut script);
     std::io::stdout().write_all(&script)?;
     Ok(Exit::Done)
 }

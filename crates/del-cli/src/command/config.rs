@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use del_tools::{Cancel, visible};
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::config::{self, Config, KEYS, Key, Layers, Origin, Refused, Setting, Whose};
 use crate::consent::Asked;
 use crate::consent::editing::{self, Edited};

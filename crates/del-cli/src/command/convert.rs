@@ -15,10 +15,10 @@ use del_bulk::Convert;
 use del_wire::convert::{ConvertError, Converter, Source, Target};
 use del_wire::native;
 
-use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 #[cfg(feature = "bulk")]
 use crate::command::bulk::{self, Files};
+use crate::common::Common;
 use crate::exit::Exit;
 #[cfg(feature = "bulk")]
 use crate::input::read_text;

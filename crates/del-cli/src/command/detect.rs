@@ -1,6 +1,5 @@
 //! `del detect`: which dialect a template, a checkpoint or an answer is in.
 
-mod confined;
 mod served;
 pub(crate) mod written;
 
@@ -13,8 +12,9 @@ use clap::Args;
 use del_detect::{Material, Report, examples};
 use del_tools::visible;
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
+use crate::common::Common;
+use crate::confined::{self, Question, Subject};
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::screen::look::Look;
@@ -22,7 +22,6 @@ use crate::screen::stage;
 use crate::server::ServerOptions;
 use crate::terminal::{self, shown};
 use crate::wrap;
-use confined::{Question, Subject};
 
 /// Find out which dialect a chat template, a checkpoint, an answer or a served model is in
 #[derive(Debug, Args)]
@@ -92,12 +91,6 @@ fn subject(options: &Options) -> Result<Subject> {
         _ => Material::of_text(&Input::open(None)?.text()?, Path::new("-")).map_err(bad)?,
     };
     Ok(Subject::Material(material))
-}
-
-/// What is found out of a template that a server has.
-pub(crate) fn of_template(material: Material, common: &Common) -> Result<Report> {
-    let question = Question { subject: Subject::Material(material), options: del_detect::Options::default() };
-    Ok(confined::ask(&question, common)?.report)
 }
 
 /// What a report comes down to.

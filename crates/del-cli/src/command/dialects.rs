@@ -13,9 +13,9 @@ use del_tools::counted;
 use serde_json::{Value, json};
 
 use super::detect::written;
-use crate::arguments::Common;
 use crate::catalog::{Catalog, Description};
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::input::read_text;
 use crate::table::Table;

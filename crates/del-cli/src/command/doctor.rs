@@ -16,12 +16,14 @@ use del_tools::visible;
 use serde_json::{Value, json};
 use ways::{Bench, Outcome, Way};
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::colour::Paint;
 use crate::command::detect;
+use crate::common::Common;
+use crate::confined;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::screen::stage;
 use crate::server::about::About;
 use crate::server::taught;
 use crate::server::{ModelOptions, Server, ServerOptions};
@@ -69,7 +71,7 @@ const FALLBACK: &str = "hermes-json";
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen(stage::CURTAIN)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     interrupt.begin();
     let status = Status::new();
@@ -81,7 +83,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     })?;
     let model = server.choose(options.server.model.as_deref());
     let template = match runtime.block_on(server.template(&model)) {
-        Some(material) => detect::of_template(material, common).map_err(|error| error.to_string()),
+        Some(material) => confined::of_template(material, common).map_err(|error| error.to_string()),
         None => Err("the server does not tell it".to_owned()),
     };
     let bench = Bench {

@@ -10,16 +10,18 @@ use del_tools::{ToolResult, Toolset};
 use del_wire::{Ids, native};
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
+use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::Exit;
-use crate::hands::{self, Consenting, Hands, Onlooker, Workplace};
+use crate::hands::{self, Consenting, Hands, Workplace};
 use crate::input::Input;
 use crate::interrupt::Interrupt;
+use crate::onlooker::Onlooker;
 use crate::say;
 use crate::screen::lines;
 use crate::screen::look::Look;
+use crate::screen::stage;
 use crate::servers::ServerTools;
 use crate::terminal::shown;
 
@@ -52,7 +54,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let mut hands =
         Hands::new(options.toolset.unwrap_or(Toolset::All), &options.workplace, &options.consenting)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen(stage::CURTAIN)?;
     let cancel = interrupt.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     hands.connect(&options.servers, &options.workplace, &mut asked, &cancel)?;

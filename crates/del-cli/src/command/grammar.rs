@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use del_grammar::{Choice, Grammar, GrammarError};
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::input::read_tools;
 use crate::say;

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_mangen::Man;
 
-use crate::arguments::Cli;
 use crate::exit::Exit;
 use crate::input::plain;
 
@@ -25,8 +24,7 @@ pub(crate) struct Options {
     dir: Option<PathBuf>,
 }
 
-pub(crate) fn run(options: &Options) -> Result<Exit> {
-    let mut program = Cli::command();
+pub(crate) fn run(options: &Options, mut program: clap::Command) -> Result<Exit> {
     // Names of commands get the names of those before them.
     program.build();
     if let Some(folder) = &options.dir {

@@ -12,15 +12,16 @@ use del_mcp::{Launch, Server, Servers, Source, State};
 use del_tools::{counted, visible};
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::colour::Paint;
 use crate::command::trust;
+use crate::common::Common;
 use crate::config::Layers;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::project::Project;
 use crate::say;
+use crate::screen::stage;
 use crate::servers;
 use crate::table::Table;
 use crate::terminal::{self, shown};
@@ -191,7 +192,7 @@ fn test(name: &str, listed: &Listed, common: &Common) -> Result<Exit> {
     let Some(Row { mut server, state }) = row else {
         return Err(Exit::Failed.because(format!("there is no server '{name}'; `del mcp list` lists all")));
     };
-    let cancel = Interrupt::listen()?.begin();
+    let cancel = Interrupt::listen(stage::CURTAIN)?.begin();
     if state == "untrusted" {
         let mut project = Project::find_servers(&directory);
         project.ask(&Layers::default(), &mut Asked::find(false, common.color, &cancel), &cancel);

@@ -7,9 +7,9 @@ use clap::Args;
 use del_tools::visible;
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::server::{Server, ServerOptions};
 use crate::table::Table;

@@ -16,10 +16,10 @@ use del_dialects::{Collect, End, Event, Parser, Sink, Span, Start, Turn};
 use del_wire::records::Request;
 use del_wire::{Ids, answer, events, native};
 
-use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 #[cfg(feature = "bulk")]
 use crate::command::bulk::{self, Files};
+use crate::common::Common;
 use crate::exit::Exit;
 #[cfg(feature = "bulk")]
 use crate::input::read_text;

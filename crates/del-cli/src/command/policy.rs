@@ -11,8 +11,8 @@ use del_judge::{Ground, Judge};
 use del_tools::{Gate, Level, Verdict, visible};
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::hands::{Confining, Consenting};
 use crate::input::Input;

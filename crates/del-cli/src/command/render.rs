@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use del_wire::{Prompt, prompt};
 use serde_json::Value;
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::input::{read_text, read_tools};
 use crate::terminal;

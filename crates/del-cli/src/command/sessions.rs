@@ -14,8 +14,8 @@ use del_tools::{counted, visible};
 use serde_json::{Value, json};
 
 use crate::age::ago;
-use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::input::plain;
 use crate::keeping::refused;

@@ -6,34 +6,24 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::ValueEnum;
 use del_agent::{Done, Entry, Failure, Image};
 use schema::Schema;
 use serde_json::{Value, json};
 
-use crate::arguments::{Assistant, Common};
+use crate::assistant::{Assistant, Format};
 use crate::attachment::Attachment;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::onlooker::Screen;
 use crate::prompts::{self, Prompt};
 use crate::record;
 use crate::screen::events::Events;
 use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::screen::transcript::{Shown, Transcript};
-use crate::session::{self, Screen, Session, SessionOptions};
+use crate::session::{self, Session, SessionOptions};
 use crate::terminal::shown;
-
-/// What standard output carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// The answer
-    Text,
-    /// One object at the end
-    Json,
-    /// Events as they happen, an object a line
-    StreamJson,
-}
 
 const MAX_TURNS: u32 = 25;
 

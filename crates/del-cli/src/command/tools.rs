@@ -10,12 +10,13 @@ use del_tools::{Definition, Toolset};
 use del_wire::tools::{self, Format};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hands::{self, Consenting, Hands, Workplace};
 use crate::interrupt::Interrupt;
+use crate::screen::stage;
 use crate::table::Table;
 use crate::terminal::{self, shown};
 
@@ -137,7 +138,7 @@ fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) ->
         })?;
     }
     let mut hands = Hands::new(toolset, &options.workplace, &options.consenting)?;
-    let cancel = Interrupt::listen()?.begin();
+    let cancel = Interrupt::listen(stage::CURTAIN)?.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     let call = Call { id: None, name: options.name.clone(), arguments };
     let result = hands.run_one(&ReadCall { call, guess: None }, &cancel, &mut asked);

@@ -8,8 +8,8 @@ use clap::Args;
 use del_tools::{Cancel, visible};
 use serde_json::{Value, json};
 
-use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::config::Config;
 use crate::consent::Asked;
 use crate::exit::Exit;

@@ -10,8 +10,8 @@ use del_tools::{FileChange, Selection, Toolbox, Toolset, UndoError, UndoState, U
 use serde_json::json;
 
 use crate::age::ago;
-use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::Exit;
 use crate::hands;
 use crate::record::Store;

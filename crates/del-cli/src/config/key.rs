@@ -2,13 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Command};
 use toml::de::DeValue;
-
-use crate::arguments::{Assistant, Common};
 
 /// What a file can set.
 #[derive(Debug)]
@@ -142,6 +141,14 @@ const fn key(
     Key { name, option, kind, scope, project, variables: &[], example }
 }
 
+/// The options that keys are values for.
+static OPTIONS: OnceLock<Command> = OnceLock::new();
+
+/// Says which options there are, before any file is read.
+pub(crate) fn set_options(options: impl FnOnce() -> Command) {
+    OPTIONS.get_or_init(options);
+}
+
 impl Key {
     pub(super) fn holds(&self, path: &[&str]) -> bool {
         match self.scope {
@@ -154,8 +161,8 @@ impl Key {
 
     /// The option of the assistant that it is a value for.
     pub(super) fn arg(&self) -> Option<Arg> {
-        let command = Common::augment_args(Assistant::augment_args(Command::new("del")));
-        command.get_arguments().find(|arg| arg.get_long() == Some(self.option)).cloned()
+        let options = OPTIONS.get()?;
+        options.get_arguments().find(|arg| arg.get_long() == Some(self.option)).cloned()
     }
 
     /// What the option is for.

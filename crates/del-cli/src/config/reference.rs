@@ -6,12 +6,15 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::key::KEYS;
+use super::set_options;
+use crate::assistant::Assistant;
 
 const BEGIN: &str = "<!-- keys: written by `UPDATE_README=1 cargo test -p del-cli reference` -->\n";
 const END: &str = "<!-- end of keys -->";
 
 #[test]
 fn the_keys_of_the_configuration_file_are_fresh() {
+    set_options(Assistant::options);
     let mut fresh = String::from("| Key | Meaning | Default | Holds for |\n| --- | --- | --- | --- |\n");
     for key in &KEYS {
         let default = key.default().map(|value| format!("`{value}`")).unwrap_or_default();

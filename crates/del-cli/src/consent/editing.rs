@@ -69,7 +69,7 @@ pub(crate) fn editor() -> Option<Vec<String>> {
 /// Lets the user change a text in their editor, which has the terminal meanwhile.
 pub(crate) fn text(tty: &File, editor: &[String], name: &str, text: &str) -> io::Result<Edited> {
     let (program, options) = editor.split_first().ok_or_else(|| io::Error::other("no editor is named"))?;
-    let folder = Scratch::new("del-")?;
+    let folder = Scratch::new("edit")?;
     let path = folder.path().join(name);
     std::fs::write(&path, text)?;
     let status = Command::new(program)

@@ -4,8 +4,9 @@ use del_dialects::Call;
 use del_tools::{Advice, Cancel, Code, Failure, Plan, ToolResult};
 use serde_json::json;
 
-use super::{Hands, Onlooker};
+use super::Hands;
 use crate::hooks::{Decision, Said};
+use crate::onlooker::Onlooker;
 
 impl Hands {
     /// Tells the hooks of a call that is about to be decided on. What they make of it, and what the model is told of that.

@@ -5,8 +5,9 @@ use del_tools::{
     Cancel, Class, Code, Control, Failure, Level, Plan, Progress, ToolResult, Toolbox, Verdict, counted,
 };
 
-use super::{Hands, Onlooker, jobs};
+use super::{Hands, jobs};
 use crate::consent::Asked;
+use crate::onlooker::Onlooker;
 use crate::prompts;
 use crate::screen::stage;
 use crate::status::Status;

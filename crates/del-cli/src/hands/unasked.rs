@@ -8,18 +8,12 @@ use super::Hands;
 use crate::consent::Asked;
 
 /// Calls that did not run, and the rules that would let them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unasked {
     calls: usize,
     rules: BTreeSet<String>,
-    /// There is a rule for each.
-    ruled: bool,
-}
-
-impl Default for Unasked {
-    fn default() -> Self {
-        Self { calls: 0, rules: BTreeSet::new(), ruled: true }
-    }
+    /// There is no rule for some of them.
+    unruled: bool,
 }
 
 /// Rules that are named.
@@ -33,19 +27,19 @@ impl Hands {
         if open && matches!(asked, Asked::Nobody) && self.gate.verdict(plan) == Verdict::Ask {
             let rules = plan.question().rules();
             self.unasked.calls += 1;
-            self.unasked.ruled &= !rules.is_empty();
+            self.unasked.unruled |= rules.is_empty();
             self.unasked.rules.extend(rules);
         }
     }
 
     /// How the calls could have run that were denied as nobody was there, if any were; `all` is the option that lets all run.
     pub(crate) fn advice(&self, all: &str) -> Option<String> {
-        let Unasked { calls, rules, ruled } = &self.unasked;
+        let Unasked { calls, rules, unruled } = &self.unasked;
         let quoted = |rule: &String| Some(format!("--allow-tool {}", shlex::try_quote(rule).ok()?));
         let named: Vec<String> = rules.iter().take(NAMED).filter_map(quoted).collect();
         let way = match named.as_slice() {
             [] => format!("{all} lets them run"),
-            named if *ruled && rules.len() <= NAMED => {
+            named if !unruled && rules.len() <= NAMED => {
                 format!("`{}` lets what is like that run, {all} anything", named.join(" "))
             }
             named => format!("`{}` lets some of them run, {all} anything", named.join(" ")),

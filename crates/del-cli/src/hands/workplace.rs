@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset};
+use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset, WorkspaceError};
 
 use crate::exit::Exit;
-use crate::session::delegate;
+use crate::hands::DELEGATE;
+use crate::todo;
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -86,12 +87,24 @@ enum ApprovalMode {
 }
 
 impl Workplace {
+    fn given(&self) -> &Path {
+        self.working_dir.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// The working directory, absolute and without links.
+    pub(crate) fn directory(&self) -> anyhow::Result<PathBuf> {
+        let path = self.given();
+        path.canonicalize()
+            .map_err(|source| configuration(&WorkspaceError::Open { path: path.to_owned(), source }))
+    }
+
     /// The tools over the working directory.
     pub(super) fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
-        let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
-        let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
-        let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
-        let own = |name: &&str| !name.starts_with("mcp__") && *name != delegate::NAME;
+        let directory = self.given();
+        let mut toolbox =
+            Toolbox::open(directory, &self.allow_dir, toolset).map_err(|error| configuration(&error))?;
+        let elsewhere = [DELEGATE, todo::NAME];
+        let own = |name: &&str| !name.starts_with("mcp__") && !elsewhere.contains(name);
         let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
@@ -166,4 +179,8 @@ impl Consenting {
         self.configured_deny_tool.iter().chain(&self.deny_tool).cloned().for_each(|rule| gate.deny(rule));
         gate
     }
+}
+
+fn configuration(error: &WorkspaceError) -> anyhow::Error {
+    Exit::Configuration.because(error.to_string())
 }

@@ -7,8 +7,8 @@ use del_tools::{counted, visible};
 
 use super::{Kind, Part, Project};
 use crate::config::{Layers, Setting};
-use crate::consent::layout::QUOTED;
 use crate::hooks::{self, Hook};
+use crate::layout::QUOTED;
 use crate::prompts::{self, Prompt};
 
 /// How much of the words for a model is shown.

@@ -7,9 +7,7 @@ use del_dialects::Call;
 use del_tools::ToolResult;
 use serde_json::{Value, json};
 
-use crate::hands::Onlooker;
-use crate::hooks::Told;
-use crate::session::Screen;
+use crate::onlooker::{Onlooker, Screen, Told};
 use crate::terminal::shown;
 
 /// Prints each event at once.

@@ -4,8 +4,8 @@ use del_dialects::Call;
 use del_tools::{FileChange, ToolResult, counted, visible};
 use serde_json::Value;
 
-use crate::consent::layout;
-use crate::hooks::Told;
+use crate::layout;
+use crate::onlooker::Told;
 use crate::screen::look::Look;
 use crate::table::cut;
 use crate::terminal;

@@ -23,11 +23,13 @@ pub(crate) struct Signs {
     pub(crate) call: &'static str,
     pub(crate) result: &'static str,
     pub(crate) thought: &'static str,
+    /// What the model wrote, as it wrote it.
+    pub(crate) raw: &'static str,
 }
 
-const DRAWN: Signs = Signs { call: "●", result: "⎿", thought: "✻" };
+const DRAWN: Signs = Signs { call: "●", result: "⎿", thought: "✻", raw: "│" };
 /// A screen reader reads words, and skips signs or spells them out.
-const SPOKEN: Signs = Signs { call: "call:", result: "result:", thought: "thinking:" };
+const SPOKEN: Signs = Signs { call: "call:", result: "result:", thought: "thinking:", raw: "raw:" };
 
 impl Look {
     /// As standard error and the environment have it.

@@ -166,8 +166,10 @@ impl Markdown {
             }
             Head::Text { taken, mark, dim, style } => {
                 self.begin_block();
+                let spoken = self.table.spoken;
+                let mark = if spoken { in_words(&mark) } else { mark };
                 let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(mark.as_str()));
-                let indent = if dim { mark.clone() } else { indent };
+                let indent = if dim && !spoken { mark.clone() } else { indent };
                 self.flow.begin(&mark, if dim { Style::DIM } else { Style::PLAIN }, indent);
                 self.inline.begin(style);
                 self.state = State::Text;
@@ -211,6 +213,8 @@ impl Markdown {
                 }
                 self.table.push(line);
             }
+            // Nobody wants to hear forty lines.
+            Whole::Rule if self.table.spoken => self.begin_block(),
             Whole::Rule => {
                 self.begin_block();
                 let width = self.flow.width().min(40);
@@ -307,6 +311,11 @@ fn head(line: &str, coloured: bool) -> Head {
     }
 }
 
+/// What begins a line, for somebody who hears it.
+fn in_words(mark: &str) -> String {
+    mark.replace('│', "quote:").replace('☑', "done:").replace('☐', "to do:")
+}
+
 /// A line that begins with a number, as far as that is an item's.
 fn numbered(inner: &str, spaces: usize, over: bool) -> Option<Head> {
     let digits = inner.chars().take_while(char::is_ascii_digit).count();
@@ -369,6 +378,14 @@ mod tests {
         let mut markdown = Markdown::new(40, false).spoken(true);
         let shown = markdown.push("| Name | Count |\n|---|--:|\n| `a` | 1 |\n| b | |\n") + &markdown.finish();
         assert_eq!(shown, "Table: Name, Count\nName: `a`; Count: 1\nName: b\n");
+    }
+
+    #[test]
+    fn signs_that_are_heard_are_words() {
+        let mut markdown = Markdown::new(24, false).spoken(true);
+        let text = "> quoted text in two rows\n\n---\n- [x] one\n- [ ] two\n- three\n";
+        let shown = markdown.push(text) + &markdown.finish();
+        assert_eq!(shown, "quote: quoted text in\n       two rows\n\ndone: one\nto do: two\n• three\n");
     }
 
     #[test]

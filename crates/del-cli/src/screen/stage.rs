@@ -17,6 +17,7 @@ use out::{PLAIN, Stream, last_style, put, wide};
 
 use super::ahead::{self, Paused};
 use super::look::{self, Look};
+use crate::interrupt::Curtain;
 use crate::terminal;
 
 /// The terminal is one, and so is this.
@@ -105,8 +106,11 @@ pub(crate) fn hold() -> Held {
     Held { stage, keys }
 }
 
+/// What is done with the screen when the program goes on, and when it ends.
+pub(crate) const CURTAIN: Curtain = Curtain { resume, leave };
+
 /// The program goes on after it was stopped: somebody else had the terminal meanwhile, and the cursor is on a row of its own.
-pub(crate) fn resume() {
+fn resume() {
     ahead::resume();
     if let Some(stage) = current() {
         let mut state = stage.lock();
@@ -117,7 +121,7 @@ pub(crate) fn resume() {
 }
 
 /// The program ends here and now: what stands below goes, as far as nobody is drawing it.
-pub(crate) fn leave() {
+fn leave() {
     ahead::leave();
     if let Some(stage) = current()
         && let Ok(mut state) = stage.state.try_lock()

@@ -10,14 +10,12 @@ use del_dialects::{Call, FaultKind};
 use del_tools::{ToolResult, counted, visible};
 use text::{Flow, Safe};
 
-use crate::hands::Onlooker;
-use crate::hooks::Told;
+use crate::onlooker::{Onlooker, Screen, Told};
 use crate::screen::lines;
 use crate::screen::look::{self, Look};
 use crate::screen::markdown::Markdown;
 use crate::screen::near::Tried;
 use crate::screen::stage::{self, Stage};
-use crate::session::Screen;
 use crate::todo;
 use crate::wrap;
 
@@ -220,7 +218,8 @@ impl Transcript {
         }
         self.raw.push_str(piece);
         self.begin(kind);
-        let bar = if apart { format!("{} ", self.look.signs().thought) } else { "│ ".to_owned() };
+        let signs = self.look.signs();
+        let bar = format!("{} ", if apart { signs.thought } else { signs.raw });
         let bar = self.look.paint.dim(bar);
         let text = visible(piece).replace('\n', &format!("\n{bar}"));
         self.stage.aside(&if first { format!("{bar}{text}") } else { text });

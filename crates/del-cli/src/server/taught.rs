@@ -10,9 +10,9 @@ use del_dialects::Detail;
 use del_wire::Words;
 
 use super::Server;
-use crate::arguments::Common;
 use crate::catalog::Catalog;
-use crate::command::detect;
+use crate::common::Common;
+use crate::confined;
 use crate::exit::Exit;
 
 /// Which chat template has the words.
@@ -53,13 +53,13 @@ impl TemplateOptions {
             "none" => Ok(None),
             "auto" => {
                 let material = server.template(model).await;
-                let report = material.and_then(|material| detect::of_template(material, common).ok());
+                let report = material.and_then(|material| confined::of_template(material, common).ok());
                 Ok(report.and_then(|report| words(&report, catalog)))
             }
             file => {
                 let bad = |error: del_detect::SourceError| Exit::BadInput.because(error.to_string());
                 let material = Material::read(Path::new(file)).map_err(bad)?;
-                Ok(words(&detect::of_template(material, common)?, catalog))
+                Ok(words(&confined::of_template(material, common)?, catalog))
             }
         }
     }

@@ -8,14 +8,15 @@ use serde_json::Value;
 
 use super::{Session, SessionOptions, agent, chosen, delegate, unusable, words};
 use crate::exit::Exit;
-use crate::hands::Hands;
+use crate::hands::{DELEGATE, Hands};
 use crate::instructions::{self, Memory};
 use crate::prompts;
+use crate::todo;
 
 impl Session {
     /// Lets the model keep a plan.
     pub(crate) fn let_plan(&mut self) -> Result<()> {
-        if self.settings.constrain == Constrain::On {
+        if self.settings.constrain == Constrain::On || !self.options.workplace.wants(todo::NAME) {
             return Ok(());
         }
         self.hands.let_plan();
@@ -29,7 +30,7 @@ impl Session {
         }
         self.hands.let_skills(&self.options.prompts);
         self.hands.let_jobs();
-        if self.options.workplace.wants(delegate::NAME) {
+        if self.options.workplace.wants(DELEGATE) {
             self.hands.let_delegate(delegate::tool());
         }
         let tools = self.hands.tools().to_vec();

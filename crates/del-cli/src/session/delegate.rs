@@ -10,16 +10,14 @@ use del_tools::{Cancel, Class, Code, ToolResult, counted};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Screen, Session, agent};
+use super::{Session, agent};
 use crate::consent::Asked;
 use crate::exchange::exchange;
-use crate::hands::{Onlooker, told};
-use crate::hooks::Told;
+use crate::hands::{DELEGATE, told};
 use crate::instructions;
+use crate::onlooker::{Onlooker, Screen, Told};
 use crate::screen::stage;
 
-/// What the tool is called.
-pub(crate) const NAME: &str = "task";
 /// Requests that a task may cost.
 const TURNS: u32 = 20;
 /// Bytes of an answer.
@@ -46,7 +44,7 @@ struct Folded<'s> {
 /// The tool's definition.
 pub(crate) fn tool() -> Tool {
     Tool {
-        name: NAME.into(),
+        name: DELEGATE.into(),
         description: "Gives a task to a sub-agent: it works in a context of its own and returns its answer alone. For \
                       searches that read much. It knows nothing of this conversation: say all that it needs."
             .into(),
@@ -72,7 +70,7 @@ impl Session {
         asked: &mut Asked,
         screen: &mut dyn Screen,
     ) -> Vec<ToolResult> {
-        let is_task = |read: &ReadCall| self.hands.delegates() && read.call.name == NAME;
+        let is_task = |read: &ReadCall| self.hands.delegates() && read.call.name == DELEGATE;
         let groups: Vec<&[ReadCall]> = calls.chunk_by(|one, next| !is_task(one) && !is_task(next)).collect();
         let tasks: Vec<bool> = groups.iter().map(|group| group.first().is_some_and(is_task)).collect();
         let mut results = Vec::with_capacity(calls.len());

@@ -3,8 +3,9 @@
 use del_tools::Cancel;
 use serde_json::json;
 
-use super::{Screen, Session};
-use crate::hooks::{Decision, Event, Said};
+use super::Session;
+use crate::hooks::{Decision, Said};
+use crate::onlooker::{Event, Screen};
 
 /// How often hooks can make one question go on.
 const OBJECTIONS: u32 = 8;

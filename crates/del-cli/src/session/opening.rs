@@ -1,16 +1,18 @@
 //! Opening a conversation: the server is found, tools and settings are put together, and a conversation that was kept goes on.
 
 use std::sync::Arc;
+use std::thread;
 
 use anyhow::Result;
 use del_agent::{Agent, Constrain, Settings, SettingsError, ToolsMode};
 use del_dialects::Dialect;
 use del_wire::{Usage, Words};
 use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
 use super::{Session, SessionOptions, change};
-use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
+use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hands::Hands;
@@ -26,21 +28,14 @@ impl Session {
     /// Finds the server and makes everything ready. `max_turns` holds where the options say nothing.
     pub(crate) fn open(options: &SessionOptions, common: &Common, max_turns: u32) -> Result<Self> {
         let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-        let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
-        let (record, kept) = options.keeping.begin(hands.toolbox.directory())?;
+        let (record, kept) = options.keeping.begin(&options.workplace.directory()?)?;
         let before = kept.as_ref().map(|kept| &kept.set);
         let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::listen(stage::CURTAIN)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));
-        hands.begin_to_connect(&options.servers, &options.project)?;
-        let server = runtime.block_on(async {
-            tokio::select! {
-                found = Server::find(&options.server) => found,
-                () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
-            }
-        })?;
+        let (mut hands, server) = meet(options, &interrupt, &runtime)?;
         drop(busy);
         interrupt.rest();
         if let Some(tokens) = server.context {
@@ -116,6 +111,36 @@ impl Session {
         }
         Ok(session)
     }
+}
+
+/// Makes the tools ready and finds the server, both at once: the one waits for the kernel, the other for the network.
+fn meet(options: &SessionOptions, interrupt: &Interrupt, runtime: &Runtime) -> Result<(Hands, Server)> {
+    let (failed, failure) = oneshot::channel();
+    thread::scope(|scope| {
+        let making = scope.spawn(move || {
+            let made = make(options);
+            if made.is_err() {
+                // Nobody waits for a server any more.
+                let _ = failed.send(());
+            }
+            made
+        });
+        let found = runtime.block_on(async {
+            tokio::select! {
+                found = Server::find(&options.server) => found,
+                () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
+                Ok(()) = failure => Err(Exit::Failed.because("there are no tools")),
+            }
+        });
+        let made = making.join().unwrap_or_else(|_| Err(Exit::Failed.because("the tools broke down")));
+        Ok((made?, found?))
+    })
+}
+
+fn make(options: &SessionOptions) -> Result<Hands> {
+    let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+    hands.begin_to_connect(&options.servers, &options.project)?;
+    Ok(hands)
 }
 
 /// The dialect that is asked for now, or else was before, if it is still known.

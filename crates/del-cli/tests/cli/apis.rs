@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run};
 use crate::server::{About, Reply, Seen, Server, says};
+use crate::terminal::Terminal;
 
 /// A stream as servers write it: its events, in pieces that have nothing to do with them.
 fn events(list: &[Value]) -> Reply {

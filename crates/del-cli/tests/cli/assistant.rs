@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{del, directory, run, text};
 use crate::server::{About, Reply, Server, calls, says, thinks, words};
+use crate::terminal::Terminal;
 
 fn start(files: &TempDir, server: &Server, options: &[&str]) -> Terminal {
     let arguments = [&["--base-url", server.url(), "--color", "never"], options].concat();
@@ -442,4 +442,20 @@ fn questions_of_this_directory_come_back_before_those_of_others() {
     end(terminal);
     let last = server.completions().pop().unwrap().body["messages"].clone();
     assert_eq!(last[1]["content"], rows);
+}
+
+#[test]
+fn only_the_tools_that_are_named_are_offered() {
+    let files = directory(&[]);
+    for (named, offered) in [("read_file", vec!["read_file"]), ("read_file,plan", vec!["read_file", "plan"])]
+    {
+        let server = Server::new(vec![says("Yes.")]);
+        let mut terminal = start(&files, &server, &["--tools", named]);
+        terminal.write("go\r");
+        terminal.until("Yes.");
+        end(terminal);
+        let tools = server.completions()[0].body["tools"].as_array().unwrap().clone();
+        let names: Vec<&str> = tools.iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+        assert_eq!(names, offered, "{named}");
+    }
 }

@@ -1,12 +1,13 @@
 //! Files and images that go along with a question.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{About, Reply, Server, says};
+use crate::terminal::Terminal;
 
 fn task(server: &Server, options: &[&str]) -> Command {
     let mut all = vec!["-p", "What is in a.txt?", "--base-url", server.url()];
@@ -31,6 +32,27 @@ fn files_go_along_with_the_question() {
     assert!(text.contains("The file notes.md:\n# One <") && !text.contains("<tool_call>"), "{text}");
     assert_eq!(content[1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgo=");
     run_in(&files, task(&server, &["-f", "gone.png"])).fails(42, "gone.png");
+}
+
+#[test]
+fn a_pdf_goes_along_as_the_text_that_is_in_it() {
+    let files = directory(&[]);
+    let program = files.path().join("pdftotext");
+    std::fs::write(&program, "#!/bin/sh\necho Chapter one\n").unwrap();
+    std::fs::write(files.path().join("a.pdf"), b"%PDF-1.4\n").unwrap();
+    let server = Server::new(vec![says("A chapter.")]);
+    let ask = || {
+        let mut command = task(&server, &["-f", "a.pdf"]);
+        command.env("PATH", files.path());
+        run_in(&files, command)
+    };
+    ask().fails(42, "the program pdftotext (package poppler-utils) is not there to read it");
+    assert_eq!(server.completions().len(), 0);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(ask().code, 0);
+    let content =
+        server.completions()[0].body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    assert!(content.as_str().unwrap().contains("The file a.pdf:\nChapter one"), "{content}");
 }
 
 #[test]
@@ -75,8 +97,12 @@ fn an_image_is_named_or_its_path_pasted_in_a_conversation() {
     std::fs::write(&path, b"\x89PNG\r\n\x1a\n").unwrap();
     let server = Server::new(vec![says("A dot."), says("The same.")]);
     let arguments = ["--base-url", server.url(), "--color", "never"];
-    let mut terminal = Terminal::with(&files, &arguments, 160, &[]);
+    std::fs::write(files.path().join("a.pdf"), b"%PDF-1.4\n").unwrap();
+    let mut terminal = Terminal::with(&files, &arguments, 160, &[("PATH", &text(files.path()))]);
     terminal.until("`exit` ends");
+    terminal.write("sum up @a.pdf\r");
+    terminal.until("is not there to read it");
+    terminal.until("> ");
     terminal.write(&format!("what's in {} please\r", text(&path).replace(' ', "\\ ")));
     terminal.until("attached ");
     terminal.until("A dot.");

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{About, Server, calls, says};
+use crate::terminal::Terminal;
 
 /// A home with this configuration.
 fn home(content: &str) -> TempDir {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::consent::Terminal;
 use crate::del::{del, directory, run};
 use crate::server::{Reply, Server, calls, says, words};
+use crate::terminal::Terminal;
 
 #[test]
 fn a_conversation_goes_from_word_to_word() {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::consent::Terminal;
 use crate::del::{del, directory, run};
 use crate::server::{Reply, Server, calls, says, words};
+use crate::terminal::Terminal;
 
 fn task(prompt: &str, may_change: bool) -> Reply {
     let arguments = json!({"description": "find the number", "prompt": prompt, "may_change": may_change});
@@ -111,5 +111,5 @@ fn a_sub_agent_stops_with_the_one_it_works_for_and_has_its_own_limit() {
     terminal.write("exit\r");
     assert_eq!(terminal.end().1, 0);
     let told = server.completions().pop().unwrap().body["messages"].to_string();
-    assert!(told.contains("the sub-agent has no answer: no answer after 2 turns"), "{told}");
+    assert!(told.contains("the sub-agent has no answer: no answer within the limit of turns (2)"), "{told}");
 }

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::consent::Terminal;
 use crate::del::{Run, directory, plain};
 use crate::server::{About, Reply, Server, calls, says, words};
+use crate::terminal::Terminal;
 
 /// The four calls that are asked for, right.
 fn right() -> [(&'static str, Value); 4] {

@@ -6,9 +6,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{Reply, Server, calls, says, thinks, words};
+use crate::terminal::Terminal;
 
 fn task(files: &TempDir, server: &Server, options: &[&str]) -> Run {
     let arguments = [&["-p", "Do it.", "--base-url", server.url()], options].concat();

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run};
 use crate::server::{Server, calls, says};
+use crate::terminal::Terminal;
 
 fn home(hooks: &str) -> TempDir {
     directory(&[(".config/del/config.toml", hooks)])

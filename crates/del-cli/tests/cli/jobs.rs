@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{Reply, Server, calls, says};
+use crate::terminal::Terminal;
 
 /// Does what the script says, with nothing to ask; what was told to the model last.
 fn work(script: Vec<Reply>, options: &[&str]) -> (Run, String) {

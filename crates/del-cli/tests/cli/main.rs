@@ -37,6 +37,7 @@ mod server;
 mod sessions;
 mod surface;
 mod task;
+mod terminal;
 mod tools;
 mod trust;
 mod undo;

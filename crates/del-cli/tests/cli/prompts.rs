@@ -3,9 +3,9 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{Server, calls, says};
+use crate::terminal::Terminal;
 
 const REVIEW: &str = "---\ndescription: Review a file\nargument-hint: FILE\nallowed-tools: Read, Bash(git diff:*)\n---\n\
     Review $1 for $ARGUMENTS.\n";

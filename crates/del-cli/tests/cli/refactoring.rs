@@ -3,9 +3,9 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{del, directory, run};
 use crate::server::{Server, calls, says};
+use crate::terminal::Terminal;
 
 /// Ten files, each with a name that is to be another.
 fn ten_files() -> TempDir {

@@ -2,19 +2,17 @@
 
 use serde_json::json;
 
-use crate::consent::{Terminal, settled};
 use crate::del::directory;
 use crate::server::{Reply, Server, calls, says, thinks};
+use crate::terminal::{Terminal, settled};
 
 const MARKDOWN: &str = "# Title\n\nSome **bold** words that go on for so long that they have to be wrapped at the width.\n\n\
     - an item that is longer than one row of a narrow terminal, and wraps\n\n```rust\nlet x = 1;\n```\n\n\
     | a | b |\n|---|---|\n| 1 | two |\n\n日本語 👩\u{200d}💻 done.";
 
 fn ask(server: &Server, columns: u16, variables: &[(&str, &str)], options: &[&str]) -> Terminal {
-    // The program may be there for longer than this function.
-    let files = Box::leak(Box::new(directory(&[])));
     let arguments = [&["-p", "go", "--base-url", server.url()], options].concat();
-    Terminal::with(files, &arguments, columns, variables)
+    Terminal::within(directory(&[]), &arguments, columns, variables)
 }
 
 /// The escapes in what was written, each by its last character.

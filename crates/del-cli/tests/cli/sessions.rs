@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{About, Reply, Server, calls, says, words};
+use crate::terminal::Terminal;
 
 /// A directory to work in, and a home.
 struct Place {
@@ -315,6 +315,20 @@ fn at_the_terminal_a_session_is_picked_and_shown() {
 }
 
 #[test]
+fn what_a_conversation_goes_on_from_is_shown_as_it_was_shown_then() {
+    let place = Place::new();
+    let server = Server::new(vec![says("- an item\n- another one")]);
+    std::fs::write(place.files.path().join("long.txt"), "a line\n".repeat(1000)).unwrap();
+    place.ask(&server, "What is in it?", &["-f", "long.txt"]);
+    let mut terminal = place.terminal(&["--base-url", server.url(), "-c"]);
+    let shown = terminal.until("\u{1b}[?2004h");
+    assert!(shown.contains("> What is in it?") && shown.contains("… 995 more lines"), "{shown:?}");
+    assert!(shown.lines().count() < 40 && shown.contains("• an item"), "{shown:?}");
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
+}
+
+#[test]
 fn a_conversation_branches_and_is_named_and_models_are_picked() {
     let place = Place::new();
     let models = json!({"data": [{"id": "one"}, {"id": "qwen3-coder"}]}).to_string();
@@ -335,6 +349,12 @@ fn a_conversation_branches_and_is_named_and_models_are_picked() {
     terminal.until("❯ 2  qwen3-coder");
     terminal.write("\u{1b}");
     terminal.until("qwen3-coder");
+    terminal.write("/model on");
+    terminal.until("❯ one");
+    terminal.write("\r");
+    terminal.until("/model one");
+    terminal.write("\r");
+    terminal.until("the model is one from now on");
     terminal.write("/resume\r");
     let offered = terminal.until("Esc leaves");
     assert!(offered.contains("Colours") && !offered.contains("first colour?"), "{offered:?}");

@@ -245,7 +245,7 @@ fn a_turn_limit_ends_a_run_that_does_not_end() {
     let read = |n: u32| calls(&format!("c{n}"), "read_file", &json!({"file_path": "a.txt", "offset": n}));
     let server = Server::new(vec![read(1), read(2), read(3), read(4)]);
     let got = run_in(&files, task(&server, &["--max-turns", "2"]));
-    got.fails(53, "no answer after 2 turns");
+    got.fails(53, "no answer within the limit of turns (2)");
     assert_eq!(server.completions().len(), 2);
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, plain, run};
+use crate::terminal::Terminal;
 
 fn call(directory: &tempfile::TempDir, arguments: &[&str]) -> Run {
     let mut all = vec!["tools", "call"];

@@ -3,9 +3,9 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{Server, says};
+use crate::terminal::Terminal;
 
 /// Runs it in a directory of a project, with a home of its own.
 fn at(files: &TempDir, home: &TempDir, folder: &str, arguments: &[&str]) -> Run {

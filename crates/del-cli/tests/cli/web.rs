@@ -1,7 +1,7 @@
 //! `web_search`, against servers on this machine: honest ones, and some that are not.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -17,8 +17,14 @@ struct Site {
 
 impl Site {
     fn new(answers: Vec<Answer>) -> Self {
+        Self::knowing_itself(|_| answers)
+    }
+
+    /// A server whose answers say where it is.
+    fn knowing_itself(answers: impl FnOnce(SocketAddr) -> Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let address = listener.local_addr().unwrap();
+        let (url, answers) = (format!("http://{address}"), answers(address));
         let requests = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&requests);
         std::thread::spawn(move || {
@@ -82,7 +88,9 @@ fn request(stream: &TcpStream) -> String {
     let (mut text, mut length) = (String::new(), 0);
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
+        if reader.read_line(&mut line).is_err() {
+            return "what is no text".to_owned();
+        }
         if let Some(value) = line.to_lowercase().strip_prefix("content-length: ") {
             length = value.trim().parse().unwrap();
         }
@@ -198,6 +206,17 @@ fn redirections_lead_into_no_private_network() {
         assert!(got.out.contains("only plain http and https"), "{to}: {got:#?}");
     }
     assert!(inner.requests().is_empty());
+}
+
+#[test]
+fn a_server_may_send_to_itself_by_https() {
+    let site = Site::knowing_itself(|own| vec![Answer::redirect(&format!("https://{own}/search"))]);
+    let got = search("searxng", &site.url, &["--yes"]);
+    assert!(got.code == 54 && got.out.contains("cannot reach 127.0.0.1"), "{got:#?}");
+    assert!(site.requests().contains(&"what is no text".to_owned()), "TLS is tried: {:?}", site.requests());
+    let other = Site::new(vec![Answer::redirect("https://127.0.0.1:1/")]);
+    let got = search("searxng", &other.url, &["--yes"]);
+    assert!(got.out.contains("lies in a private network"), "{got:#?}");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use del_dialects::{Dialect, Tool};
 
-use super::NAME;
 use crate::compare::{self, Fit};
 use crate::describe::{self, Sketch};
 use crate::probe::{Findings, Turn};
@@ -56,7 +55,7 @@ impl Candidate {
         findings: &Findings,
         tools: &[Tool],
     ) -> Option<Self> {
-        let dialect = Dialect::from_toml(NAME, toml).map(Arc::new).ok()?;
+        let dialect = Dialect::from_toml(describe::NAME, toml).map(Arc::new).ok()?;
         let fit = compare::fit(&dialect, findings, tools);
         if fit.read == 0 {
             return None;

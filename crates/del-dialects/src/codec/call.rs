@@ -6,11 +6,10 @@ mod whole;
 mod write;
 use std::borrow::Cow;
 
-use super::Notes;
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
-use crate::message::Tool;
-use crate::schema::parameter_of_text;
+use crate::notes::Notes;
+use crate::tool::{Tool, parameter_of_text};
 use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
 pub(crate) use member::is_usual;
 use member::{Member, member_of};

@@ -26,14 +26,15 @@ mod yaml;
 use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};
 
+use super::ArgsProgress;
 use super::reading::repeats;
-use super::{ArgsProgress, Notes};
 use crate::dialect::FieldForm;
+use crate::event::End;
 use crate::fault::FaultKind;
-use crate::message::Tool;
+use crate::notes::Notes;
 use crate::scan::{Anchored, Match, Scan};
 use crate::schema::Types;
-use crate::turn::End;
+use crate::tool::Tool;
 use crate::value::{Emit, escape, white_space};
 use delimiters::Delimiter;
 pub(crate) use delimiters::{Closers, FieldMarks};
@@ -88,6 +89,8 @@ pub(crate) struct Given<'a> {
     pub(crate) form: &'a FieldForm,
     pub(crate) marks: &'a FieldMarks,
     pub(crate) tool: Option<&'a Tool>,
+    /// The call has begun: if not, its first key has to show that it is one.
+    pub(crate) begun: bool,
     pub(crate) text: &'a str,
     /// How the answer ended, if it did.
     pub(crate) end: Option<End>,

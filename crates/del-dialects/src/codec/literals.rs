@@ -2,10 +2,12 @@
 //! reader of values finds: the tool's schema names arguments without a key, and types what stands in the wrong quotes
 //! or in none.
 
-use super::{ArgsProgress, Notes};
+use super::ArgsProgress;
 use crate::fault::FaultKind;
-use crate::message::Tool;
-use crate::schema::{Spelling, Types, positional, typed, types_of};
+use crate::notes::Notes;
+use crate::schema::Types;
+use crate::tool::{Tool, positional, types_of};
+use crate::typed::{Spelling, typed};
 use crate::value::{Brackets, Emit, Given, Progress, Reader};
 
 /// Reads the arguments of one call, from the opening bracket on.

@@ -6,7 +6,8 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, from_value, json};
 
-use super::{Call, CallResult, Tool};
+use super::{Call, CallResult};
+use crate::tool::Tool;
 
 /// The members of a record: an `option`, which is not written where there is none, and others, each with what stands for
 /// it where it is left out. Members that a record does not have are ignored.

@@ -187,6 +187,12 @@ impl Engine {
             _ if reading.size > self.turn.limits.arguments && reading.pending.is_none() => {
                 self.break_call(io, FaultKind::Limit)
             }
+            // No key came.
+            Outcome::More if io.last() && matches!(reading.kind, Kind::Fields(_)) => {
+                let Some(opening) = reading.pending.take() else { return Flow::More };
+                self.state = State::Opening(opening);
+                self.unfinished_opening(io)
+            }
             Outcome::More => Flow::More,
             Outcome::Again => Flow::Next,
             Outcome::Begins => self.named(io),

@@ -14,14 +14,11 @@ pub(super) struct Cited {
     end: Option<usize>,
 }
 
-const BACKTICKS: &[u8] = b"\n```";
-const TILDES: &[u8] = b"\n~~~";
-
 impl Engine {
     /// True when a mark at `start` has to wait for the end of the fence that it stands in.
     pub(super) fn awaits_fence(&self, io: &Io<'_>, start: usize) -> bool {
         let here = io.base + start as u64;
-        self.text.fence.open
+        self.text.fence.is_open()
             && self.text.fence.behind_prose
             && self.quotes.examples.is_some_and(|to| here >= to)
     }
@@ -36,7 +33,7 @@ impl Engine {
         let State::Cited(cited) = &mut self.state else { return Flow::Next };
         let start = io.at + cited.start;
         if cited.end.is_none() {
-            let fence = if self.text.fence.tildes { TILDES } else { BACKTICKS };
+            let fence = self.text.fence.closer();
             let from = io.look.saturating_sub(fence.len() - 1).max(start);
             let found = memchr::memmem::find(&io.bytes[from..], fence);
             cited.end = found.map(|at| from + at + fence.len() - io.at);

@@ -1,16 +1,23 @@
 //! Code in the text.
 
+/// A longer run opens a fence as one of so many does.
+const MAX_FENCE: u8 = 16;
+
+const BACKTICKS: &[u8; 17] = b"\n````````````````";
+const TILDES: &[u8; 17] = b"\n~~~~~~~~~~~~~~~~";
+
 /// Whether text is code: in a fence, or between backticks on one line.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Fence {
-    pub(super) open: bool,
+    /// So many backticks or tildes opened the fence, and close it; none outside of one.
+    opened: u8,
     /// The fence stands behind prose, and not behind nothing or another fence alone.
     pub(super) behind_prose: bool,
     pub(super) inline: bool,
     /// Right behind the last backtick a call seemed to open: code that may go on over several lines.
     pub(super) call: bool,
     /// The open fence is one of tildes.
-    pub(super) tildes: bool,
+    tildes: bool,
     /// Backticks or tildes at the end of the text so far, and which they are.
     run: u8,
     of: u8,
@@ -28,30 +35,46 @@ impl Fence {
             self.run = if byte == self.of { self.run.saturating_add(1) } else { 1 };
             self.of = byte;
             let tilde = byte == b'~';
-            // A fence is closed by what opened it.
-            if tilde == self.tildes || !self.open {
-                match self.run {
-                    1 if !tilde => {
-                        let call = std::mem::take(&mut self.call);
-                        self.inline = !self.inline && !call;
-                    }
-                    2 if !tilde => self.inline = false,
-                    3 if !tilde || !self.in_line => {
-                        self.open = !self.open;
-                        self.tildes = self.open && tilde;
-                    }
-                    _ => {}
-                }
+            if !self.is_open() || tilde == self.tildes {
+                self.longer_run(tilde);
             }
             self.in_line |= !tilde;
         }
         self.between(&text[at..]);
     }
 
+    /// The run at hand is one byte longer, which opens or closes code.
+    fn longer_run(&mut self, tilde: bool) {
+        match self.run {
+            1 if !tilde => {
+                let call = std::mem::take(&mut self.call);
+                self.inline = !self.inline && !call;
+            }
+            2 if !tilde => self.inline = false,
+            3 if !self.is_open() && (!tilde || !self.in_line) => {
+                (self.opened, self.tildes) = (3, tilde);
+            }
+            run if run == self.opened => self.opened = 0,
+            // Only the run that opens a fence outgrows it.
+            run if self.is_open() && run > self.opened => self.opened = run.min(MAX_FENCE),
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_open(self) -> bool {
+        self.opened > 0
+    }
+
+    /// The line that closes the open fence, as far as it has to be there.
+    pub(super) fn closer(self) -> &'static [u8] {
+        let closer = if self.tildes { TILDES } else { BACKTICKS };
+        &closer[..=usize::from(self.opened)]
+    }
+
     /// The line goes on with text in which no code begins.
     pub(super) fn pass_plain(&mut self, blank: bool) {
         self.run = 0;
-        self.behind_prose |= !self.open && !blank;
+        self.behind_prose |= !self.is_open() && !blank;
         self.in_line |= !blank;
     }
 
@@ -60,7 +83,7 @@ impl Fence {
             return;
         }
         self.run = 0;
-        self.behind_prose = self.behind_prose || (!self.open && !is_blank(text));
+        self.behind_prose = self.behind_prose || (!self.is_open() && !is_blank(text));
         if let Some(line) = memchr::memrchr(b'\n', text) {
             self.inline = false;
             self.in_line = !is_blank(&text[line + 1..]);

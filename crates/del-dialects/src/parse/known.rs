@@ -1,6 +1,7 @@
 //! What an engine remembers: where it is, what the text so far was, which call is open, and what was looked for in vain.
 
 use super::fence::Fence;
+use super::mention::Quotation;
 use super::tail::Tail;
 use crate::value::white_space;
 
@@ -91,6 +92,32 @@ pub(super) struct Tried {
     /// Openings, and the marks that they passed: the walk, and where in the answer.
     pub(super) openings: u64,
     pub(super) passed: Vec<(usize, u64)>,
+}
+
+/// What is known of quotations and examples: calls in them are talked about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quotes {
+    pub(super) quotation: Quotation,
+    /// How far marks stand in quotes.
+    pub(super) closed_to: u64,
+    /// A quote may open before the calls at hand, which was looked into: no text came since.
+    pub(super) unquoted: bool,
+    /// How far marks in fences behind prose are known to be examples; none where all that follow are meant.
+    pub(super) examples: Option<u64>,
+    /// Where the fence behind text begins that is read on trial: no other one is tried in it.
+    pub(super) fence: Option<u64>,
+}
+
+impl Default for Quotes {
+    fn default() -> Self {
+        Self {
+            quotation: Quotation::default(),
+            closed_to: 0,
+            unquoted: false,
+            examples: Some(0),
+            fence: None,
+        }
+    }
 }
 
 /// What the open call is, by its name.

@@ -6,7 +6,8 @@ use super::{Parser, Plan};
 use crate::collect::{Collect, Message};
 use crate::dialect::Dialect;
 use crate::dialects::Dialects;
-use crate::turn::{End, Turn};
+use crate::event::End;
+use crate::turn::Turn;
 
 impl Dialect {
     /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.

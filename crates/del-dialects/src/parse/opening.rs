@@ -14,7 +14,7 @@ use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
-use crate::schema::has_required;
+use crate::tool::has_required;
 use site::{Settled, head, site, tag};
 pub(super) use site::{is_in_name, is_name, starts_name};
 
@@ -296,35 +296,37 @@ impl Engine {
         }
         let reading = self.read_whole(io, number, object);
         // In a sentence, a tag without the arguments that its tool requires is talked about.
-        let bare = matches!(target, Some(Target::Closer(_))) && self.in_a_sentence(io, io.at + opening.start);
+        let closed = matches!(target, Some(Target::Closer(_)));
+        let bare = closed && self.in_a_sentence(io, io.at + opening.start);
         let meant = |name| self.tool(name).is_some_and(|tool| !bare || has_required(tool, |_| false));
         if walk.needs_declared() && opening.called(io).is_some_and(|name| !meant(name)) {
             return self.try_next(io, opening);
         }
-        match (walk.body, object) {
-            (Body::Call | Body::Literals, false) => {
-                self.state = State::Reading(reading.pending(opening, io.look - io.at));
-            }
-            _ => {
-                let called = opening.called(io);
-                let declared = |name: &str| self.tool(name).is_some();
-                let to_user = self.call.message == Some(io.base + (io.at + opening.start) as u64);
-                if to_user && !called.is_some_and(declared) {
-                    return self.leave_to_user(io, &opening);
-                }
-                self.call.in_tool |= to_user;
-                let known = |name: &&str| !opening.doubted || self.tool(name).is_some();
-                let Some(name) = called.filter(known) else { return self.nameless(io, opening) };
-                if !self.commit(io, &opening, name, opening.id(io)) {
-                    return Flow::Next;
-                }
-                if let Some(Target::Closer(step)) = target {
-                    self.send_arguments(io, "{}");
-                    self.end_call(io, number, step + 1);
-                } else {
-                    self.state = State::Reading(reading);
-                }
-            }
+        let waits = match walk.body {
+            Body::Call | Body::Literals => !object,
+            Body::Fields => !object && !closed && walk.begins_with_key(),
+            Body::Object => false,
+        };
+        if waits {
+            self.state = State::Reading(reading.pending(opening, io.look - io.at));
+            return Flow::Next;
+        }
+        let called = opening.called(io);
+        let to_user = self.call.message == Some(io.base + (io.at + opening.start) as u64);
+        if to_user && called.is_none_or(|name| self.tool(name).is_none()) {
+            return self.leave_to_user(io, &opening);
+        }
+        self.call.in_tool |= to_user;
+        let known = |name: &&str| !opening.doubted || self.tool(name).is_some();
+        let Some(name) = called.filter(known) else { return self.nameless(io, opening) };
+        if !self.commit(io, &opening, name, opening.id(io)) {
+            return Flow::Next;
+        }
+        if let Some(Target::Closer(step)) = target {
+            self.send_arguments(io, "{}");
+            self.end_call(io, number, step + 1);
+        } else {
+            self.state = State::Reading(reading);
         }
         Flow::Next
     }

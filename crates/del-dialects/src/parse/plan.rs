@@ -143,7 +143,7 @@ impl Plan {
             mark.begins_line = mark.is_line() && mark.is_opener_alone();
         }
         plan.walks = walks;
-        let body_ends = plan.marks.iter().filter(|mark| plan.ends_body(mark));
+        let body_ends = plan.marks.iter().filter(|mark| !mark.residue && plan.ends_body(mark));
         plan.body_ends = Automaton::new(body_ends.map(|mark| mark.spelling.as_str()));
         plan
     }
@@ -281,14 +281,11 @@ impl Plan {
             let Some(heading) = &mut walk.heading else { continue };
             let opener = Opener::of(number);
             let mut openers: Vec<String> = channels.openers().cloned().collect();
-            // Among all dialects the words of headers mean nothing without their marks.
-            if alone {
-                for residue in channels.residues() {
-                    let mark = self.mark(&residue);
-                    mark.openers.push(opener);
-                    mark.residue = true;
-                    openers.push(residue);
-                }
+            for residue in channels.residues() {
+                let mark = self.mark(&residue);
+                mark.openers.push(opener);
+                mark.residue = true;
+                openers.push(residue);
             }
             let spellings = channels.ends.iter().chain(&openers).map(String::as_str);
             let ends = channels.ends.iter().map(|_| Vec::new());

@@ -9,7 +9,7 @@ use super::{End, Engine, Flow, Io, Meaning, State};
 use crate::dialect::Codec;
 use crate::event::{Event, Span};
 use crate::fault::{Fault, FaultKind};
-use crate::schema::takes_nothing;
+use crate::tool::takes_nothing;
 
 /// Fewer characters than this at the end of an answer are text rather than half a mark.
 const MIN_PARTIAL: usize = 3;
@@ -47,9 +47,8 @@ impl Engine {
             State::Reading(_) => self.end_reading(io),
             State::Header(_) => self.end_header(io),
             State::Opening(_)
-            | State::Tentative(_)
             | State::Cited(_)
-            | State::Quoted(_)
+            | State::Trial(_)
             | State::Mention(_)
             | State::Invented { .. }
             | State::Rescue { .. }
@@ -62,7 +61,7 @@ impl Engine {
     fn end_text(&mut self, io: &mut Io<'_>) {
         let end = io.text.len();
         // What closes a fence is no half mark.
-        let closes = self.text.fence.open && io.text[io.at..].bytes().all(|byte| byte == b'`');
+        let closes = self.text.fence.is_open() && io.text[io.at..].bytes().all(|byte| byte == b'`');
         if !closes && is_markup(&io.text[io.at..], io.end) {
             io.fault(FaultKind::OrphanMark, None, io.at, end);
             io.at = end;

@@ -154,7 +154,7 @@ impl Engine {
             // Any other word before a mark may be talked about.
             None => first && !headed.closer && !headed.line && io.plan.walks[headed.walk].takes_fields(),
         };
-        let code = self.text.fence.open || self.text.fence.inline;
+        let code = self.text.fence.is_open() || self.text.fence.inline;
         let tried = self.tried.word.is_some_and(|word| word >= here);
         let fits = name.len() <= self.turn.limits.name && starts_name(name, 0);
         if !meant || code || tried || !fits {
@@ -312,8 +312,8 @@ impl Engine {
         let starts_line = fresh || before[1] == b'\n';
         let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
-        let behind = !fresh && io.bytes[start] == b'`' && self.quotes.called != Some(here);
-        let fenced = self.text.fence.open || behind;
+        let behind = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(here);
+        let fenced = self.text.fence.is_open() || behind;
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
         let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
@@ -351,14 +351,14 @@ impl Engine {
             .extend(openers.iter().rev().filter(|opener| named(opener) != Some(false) && fits(opener)));
         if behind
             && self.candidates.is_empty()
-            && !self.text.fence.open
+            && !self.text.fence.is_open()
             && starts_line
             && here >= self.tried.bare
         {
             let walks = || openers.iter().map(|opener| &io.plan.walks[opener.walk]);
             let objects = any && walks().any(Walk::is_bare_object);
             let bare = objects || (!self.turn.tools.is_empty() && walks().any(Walk::is_bare));
-            if bare && !self.quotes.on_trial {
+            if bare && self.quotes.fence.is_none() {
                 self.try_fence(io, start);
                 return Some(Flow::Next);
             }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::RenderError;
 use crate::collect::{Message, Part};
 use crate::dialect::{Channels, Dialect, Frame, Piece};
-use crate::message::{Call, Tool};
+use crate::message::Call;
+use crate::tool::Tool;
 
 /// A part of an answer, as far as it is of one kind.
 #[derive(Debug, Clone)]

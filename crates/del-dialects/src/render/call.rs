@@ -6,10 +6,12 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::RenderError;
-use crate::codec::{call, fields, members};
+use crate::codec::{call, fields};
 use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
-use crate::message::{Call, Tool};
+use crate::message::Call;
+use crate::tool::Tool;
 use crate::value;
+use crate::value::members;
 
 impl Dialect {
     /// Writes calls that follow each other, the first of which is the answer's call number `first`.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::codec::members;
 use crate::order::sort;
+use crate::value::members;
 
 /// True when two JSON texts mean the same; order of keys and number spelling do not matter.
 pub(super) fn same_json(a: &str, b: &str) -> bool {

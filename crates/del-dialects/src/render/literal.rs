@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::dialect::{Codec, Dialect, Literal};
-use crate::message::Tool;
 use crate::neutral::Marks;
+use crate::tool::Tool;
 
 /// What is known of a tool, in the literals that the dialect writes arguments with, the names of types in capitals. What
 /// others say in it is neutral: some literals have no escapes.

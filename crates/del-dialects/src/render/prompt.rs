@@ -10,7 +10,8 @@ use super::spelling::{spaced, spelt};
 use super::typescript::TYPESCRIPT;
 use super::{Detail, literal};
 use crate::dialect::{Definitions, Dialect};
-use crate::message::{Call, Tool};
+use crate::message::Call;
+use crate::tool::Tool;
 
 /// The tool of the worked example.
 const EXAMPLE: &str = "book_table";

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::RenderError;
 use super::answer::{Stretch, stretches};
 use super::equal::same_json;
-use crate::codec::members;
 use crate::dialect::{Codec, Dialect, Frame, Literal, Piece};
-use crate::message::{Call, Tool};
+use crate::message::Call;
+use crate::tool::Tool;
 use crate::turn::Turn;
 use crate::value;
+use crate::value::members;
 
 /// More calls than this are always read back, as are deeper arguments and longer ones: a reader has limits.
 const MAX_EVIDENT: usize = 256;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Family, Marks, Progress, Reader, State, Syntax};
-use crate::turn::End;
+use crate::event::End;
 
 /// Takes JSON text, and the place in the input that it stands for.
 pub(crate) type Emit<'e> = &'e mut dyn FnMut(&str, Range<usize>);

@@ -1,4 +1,9 @@
-//! The bytes that mean something in JSON, and texts as JSON strings.
+//! The bytes that mean something in JSON, texts as JSON strings, and the members of objects.
+
+use std::fmt;
+
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// How many bytes at the start are white space between tokens.
 #[inline]
@@ -88,4 +93,28 @@ pub(crate) fn escape(text: &str, out: &mut String) {
         from = at;
     }
     out.push_str(&text[from..]);
+}
+
+/// The members of a JSON object, in order, each value as it is spelt; none when `json` is no object.
+pub(crate) fn members(json: &str) -> Option<Vec<(String, &RawValue)>> {
+    struct Members;
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<(String, &'de RawValue)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+    let mut json = serde_json::Deserializer::from_str(json);
+    let members = json.deserialize_map(Members).ok()?;
+    json.end().ok()?;
+    Some(members)
 }

@@ -8,9 +8,9 @@ use super::cursor::{AHEAD, Cursor};
 use super::syntax::{Marks, TextEnd, TextEnds};
 use super::text::Quote;
 use super::{Progress, Reader, Stop, white_space};
+use crate::event::End;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
-use crate::turn::End;
 
 impl Reader {
     pub(super) fn unescaped(&mut self, on: &mut Cursor<'_, '_>) -> Stop {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::value::RawValue;
 
-use crate::codec::members;
 use crate::dialect::Loose;
 use crate::order::sort;
+use crate::value::members;
 
 /// Writes arguments, brackets included.
 pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {

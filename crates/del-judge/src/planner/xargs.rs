@@ -1,11 +1,11 @@
 //! Programs that run another one for each name: `xargs`, and `find` with `-exec`. Del gathers the names and runs the
 //! other program itself, with those that may be looked at.
 
-use super::{Planner, Scene};
-use crate::judge::Reason;
-use crate::late::{Gather, Late, Then};
+use super::Planner;
 use crate::mark::{MOST, Mark};
-use crate::plan::{Redirect, Stage};
+use crate::plan::{Gather, Late, Redirect, Stage, Then};
+use crate::reason::Reason;
+use crate::scene::Scene;
 use crate::syntax::{Command, Output, Simple, Word};
 
 /// As many words as are handed to a program at once.

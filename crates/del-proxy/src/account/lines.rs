@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use super::{Observer, Record};
-use crate::api::rfc3339;
+use crate::stamp::rfc3339;
 
 /// What a line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

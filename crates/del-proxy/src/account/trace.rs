@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::text_of;
-use crate::api::unique;
+use crate::stamp::unique;
 
 const PARENT: &str = "traceparent";
 

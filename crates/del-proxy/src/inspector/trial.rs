@@ -12,7 +12,7 @@ use super::reading::Reading;
 
 /// What is to be tried.
 #[derive(Debug, Deserialize)]
-pub(super) struct Question {
+pub(crate) struct Trial {
     text: String,
     /// It is a chat template, not what a model wrote.
     #[serde(default)]
@@ -38,9 +38,9 @@ struct Row<'d> {
     same: bool,
 }
 
-impl Question {
+impl Trial {
     /// The answer, or what is wrong with the question. Takes its time.
-    pub(super) fn answer(self, dialects: &Dialects, lens: &dyn Lens) -> Result<Value, String> {
+    pub(crate) fn answer(self, dialects: &Dialects, lens: &dyn Lens) -> Result<Value, String> {
         if self.template {
             return Ok(json!({"report": lens.template(&self.text)?}));
         }

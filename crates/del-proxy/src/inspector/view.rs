@@ -11,7 +11,7 @@ use super::Lens;
 use super::reading::Reading;
 use super::record::{Entry, Kept, Turn};
 use crate::answer::Reader;
-use crate::api::rfc3339;
+use crate::stamp::rfc3339;
 
 /// What a server said, put together.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct Said {
 
 impl Entry {
     /// Its line in the list.
-    pub(super) fn line(&self) -> Value {
+    pub(crate) fn line(&self) -> Value {
         self.facts(&self.kept())
     }
 
@@ -47,7 +47,7 @@ impl Entry {
     }
 
     /// All of it.
-    pub(super) fn page(&self) -> Value {
+    pub(crate) fn page(&self) -> Value {
         let kept = self.kept();
         let mut page = self.facts(&kept);
         page["asked"] = part(&kept.asked.bytes, kept.asked.all);
@@ -57,7 +57,7 @@ impl Entry {
     }
 
     /// One answer as a case file: the dialect of its calls, and its text.
-    pub(super) fn case(&self, number: usize, lens: &dyn Lens) -> Option<(String, String)> {
+    pub(crate) fn case(&self, number: usize, lens: &dyn Lens) -> Option<(String, String)> {
         let kept = self.kept();
         let turn = kept.turns.get(number)?;
         let said = Said::of(turn);

@@ -28,10 +28,10 @@ use super::injected::{Injected, place};
 use super::insert;
 use super::runs::Runs;
 use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, translate_between};
-use crate::api::{response_id, unique};
 use crate::execution::Executor;
 use crate::memory::Past;
 use crate::refusal::Refusal;
+use crate::stamp::{response_id, unique};
 use crate::timed::Timed;
 
 /// Names the tools that ran here, in their order.

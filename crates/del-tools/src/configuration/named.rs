@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::names::Names;
 use crate::outcome::{Code, Failure};
-use crate::tables::Names;
 use crate::workspace::without_home;
 
 /// Bytes of a value that are looked at.

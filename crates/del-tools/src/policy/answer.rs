@@ -1,9 +1,9 @@
 //! What whoever is asked may say, and what stays allowed by it.
 
 use std::fmt;
-use std::path::PathBuf;
 
 use crate::outcome::Failure;
+use crate::plan::Grant;
 use crate::question::Question;
 use crate::rule::Rule;
 
@@ -53,14 +53,4 @@ impl fmt::Display for Permission {
             Self::Destination(to) => write!(f, "sending to {to}"),
         }
     }
-}
-
-/// A call that the user allowed for good: this tool, these arguments, this directory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Grant {
-    pub(crate) tool: String,
-    pub(crate) arguments: String,
-    pub(crate) directory: PathBuf,
-    /// What the user was warned of.
-    pub(crate) cautions: Vec<String>,
 }

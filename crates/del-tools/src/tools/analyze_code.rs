@@ -6,13 +6,13 @@ use del_code::{Kind, Language, Lines, Symbol};
 use serde_json::json;
 
 use crate::arguments::{Arguments, CODE, LANGUAGE, PATH};
+use crate::class::Class;
 use crate::code::{self, Reading, Subject};
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Failure, ToolResult, counted, grouped};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::survey::{Survey, survey};
 use crate::table;
 use crate::workspace::Place;

@@ -1,14 +1,14 @@
 //! `edit_file`: some text of a file replaced by other text.
 
 use crate::arguments::{Arguments, NEW_STRING, OLD_STRING, PATH, REPLACE_ALL};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::diff::{Difference, first_lines};
 use crate::edited::{Applied, Edited, Wanted};
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Failure, ToolResult, counted};
-use crate::policy::Class;
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::workspace::{Access, Obstacle, Place};
 
 /// Lines of the diff that the model sees.

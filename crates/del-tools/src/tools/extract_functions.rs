@@ -4,13 +4,13 @@ use del_code::{Language, Symbol};
 use serde_json::json;
 
 use crate::arguments::{Arguments, CODE, INCLUDE_PRIVATE, LANGUAGE, PATH};
+use crate::class::Class;
 use crate::code::{self, Reading, Subject};
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Failure, ToolResult, counted, grouped};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::survey::survey;
 use crate::workspace::Place;
 

@@ -7,17 +7,18 @@ use del_code::{Label, Language, parse, words};
 use serde_json::json;
 
 use crate::arguments::{Arguments, INCLUDE_DEFINITION, MATCH_LIMIT, PATH, SYMBOL};
+use crate::class::Class;
 use crate::code;
 use crate::context::Context;
 use crate::control::Control;
 use crate::hits::excerpt;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult, counted, grouped};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::suggest;
 use crate::survey::{File, survey};
-use crate::workspace::{Access, Place, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::{Access, Place};
 
 const DEFAULT_SHOWN: u64 = 100;
 /// Characters of a symbol.

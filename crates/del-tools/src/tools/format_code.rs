@@ -11,18 +11,19 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::arguments::{Arguments, CHECK, PATH};
+use crate::class::Class;
 use crate::commit::Change;
 use crate::configuration::Copies;
 use crate::context::{Context, Loaded};
 use crate::control::Control;
 use crate::diff::{Difference, difference, first_lines};
 use crate::environment;
+use crate::executable::{find, is_program};
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
-use crate::policy::Class;
 use crate::process::Spec;
-use crate::program::{self, find};
+use crate::program;
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::sandbox::{Level, Reach};
 use crate::tables::{Formatter, formatters};
 use crate::targets::{Targets, kind, local, text_at, upward};
@@ -112,8 +113,7 @@ fn choose(place: &Place, context: &Context) -> Option<Target> {
     let mut fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
     fitting.find_map(|formatter| {
         let own = local(&formatter.local, directory, context);
-        let own =
-            own.iter().map(|folder| folder.join(&formatter.program)).find(|path| program::is_program(path));
+        let own = own.iter().map(|folder| folder.join(&formatter.program)).find(|path| is_program(path));
         let trusted = || context.judge.search().trusted_program(&formatter.program, context.workspace.root());
         let (program, harmless) = match own {
             Some(program) => (program, false),

@@ -7,16 +7,16 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::arguments::{Arguments, BRANCH, COMMITS, FILES, MESSAGE, OPERATION, STAGED};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::environment;
 use crate::git::{Act, Git};
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult};
-use crate::policy::Class;
 use crate::program::{self, written};
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
-use crate::workspace::on_one_line;
+use crate::text::on_one_line;
 use steps::{Step, nothing_staged};
 
 const TIMEOUT: u64 = 60;

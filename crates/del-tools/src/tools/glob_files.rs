@@ -9,14 +9,15 @@ use globset::GlobMatcher;
 use serde_json::json;
 
 use crate::arguments::{Arguments, GLOB, PATH};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::glob;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult, grouped};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
-use crate::workspace::{Access, EntryKind, Flow, LATE, Order, Place, Roamed, Walk, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::{Access, EntryKind, Flow, LATE, Order, Place, Roamed, Walk};
 
 const MAX_SHOWN: usize = 200;
 /// Entries that are looked at at most.

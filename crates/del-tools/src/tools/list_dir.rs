@@ -4,14 +4,15 @@ use globset::GlobMatcher;
 use serde_json::json;
 
 use crate::arguments::{ALL, Arguments, DEPTH, NAME_GLOB, PATH, RECURSIVE};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::glob;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Failure, ToolResult, counted, grouped, sized};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
-use crate::workspace::{Access, Entry as Found, EntryKind, Flow, LATE, Order, Place, Walk, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::{Access, Entry as Found, EntryKind, Flow, LATE, Order, Place, Walk};
 
 const MAX_SHOWN: usize = 500;
 /// Entries that are counted at most.

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, DRY_RUN, NEW_STRING, OLD_STRING, OPERATIONS, PATH, REPLACE_ALL};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::diff::Difference;
 use crate::edited::{Edited, Wanted};
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult, counted};
-use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::workspace::{Access, Obstacle, Place};
 
 const MAX_OPERATIONS: usize = 100;

@@ -8,18 +8,19 @@ use del_code::{Kind, Language};
 use serde_json::json;
 
 use crate::arguments::{Arguments, DEPTH, PATH};
+use crate::class::Class;
 use crate::code;
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Failure, ToolResult, counted};
-use crate::policy::Class;
 use crate::project::manifest::{self, Manifest};
 use crate::project::{repository, tree};
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::survey::{MAX_FILE, survey};
 use crate::text;
-use crate::workspace::{Access, Obstacle, Place, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::{Access, Obstacle, Place};
 
 /// Bytes of the page.
 const MAX_PAGE: usize = 8 * 1024;

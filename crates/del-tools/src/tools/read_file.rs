@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::list_dir;
 use crate::arguments::{Arguments, END_LINE, LIMIT, OFFSET, PATH};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult, counted, sized};
 use crate::pager::{Page, Range, page};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, Charset};
 use crate::workspace::{Access, Obstacle, Place, Stamp};
 

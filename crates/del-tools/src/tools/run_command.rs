@@ -10,16 +10,16 @@ use del_judge::{Ground, Judgement, Verdict};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, BACKGROUND, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::environment;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::output::Output;
 use crate::pipeline::{self, Means};
-use crate::policy::Class;
 use crate::process::{self, Ended, How, Spec, Stream};
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::sandbox::{Level, Reach};
 use crate::shell;
 use crate::workspace::{Access, Obstacle};
@@ -144,7 +144,7 @@ impl Job for RunCommand {
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
         if let Some(jobs) = context.jobs.as_ref().filter(|_| self.background) {
-            return jobs.start(&self.command, &self.spec(context), context);
+            return jobs.start(&self.command, &self.spec(context), &context.workspace, &context.sandbox);
         }
         let mut output = Output::new(context);
         let take = &mut |stream, bytes: &[u8]| output.take(stream, bytes, control);
@@ -200,7 +200,7 @@ impl RunCommand {
         }
     }
 
-    fn result(&self, context: &Context, output: Output, ended: Ended) -> ToolResult {
+    fn result(&self, context: &Context, output: Output<'_>, ended: Ended) -> ToolResult {
         let shown = output.show(context, true);
         let seconds = ended.took.as_secs_f64();
         let mut result = match ended.how {

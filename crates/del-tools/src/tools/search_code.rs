@@ -15,18 +15,19 @@ use crate::arguments::{
     Arguments, CASE_INSENSITIVE, CASE_SENSITIVE, CONTEXT_LINES, FILE_PATTERN, FILE_TYPE, LITERAL,
     MATCH_LIMIT, MODE, PATH, PATTERN,
 };
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::glob;
 use crate::hits::{Counter, Hits, Style};
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult, counted, excerpt, grouped};
 use crate::pattern::Pattern;
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::sieve::{InTime, Sieve, Sought, Verdict};
 use crate::suggest;
-use crate::workspace::{Access, EntryKind, Flow, Kept, Obstacle, Order, Place, Walk, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::{Access, EntryKind, Flow, Kept, Obstacle, Order, Place, Walk};
 
 const DEFAULT_MATCHES: u64 = 100;
 /// Larger files are passed over, and counted.

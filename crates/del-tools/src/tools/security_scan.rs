@@ -8,12 +8,12 @@ use cap_std::fs::PermissionsExt;
 use serde_json::json;
 
 use crate::arguments::{Arguments, MATCH_LIMIT, PATH, SEVERITY};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult, counted, excerpt};
-use crate::policy::Class;
 use crate::question::Question;
-use crate::registry::{Entry, Job, Prepared};
 use crate::security::{Finding, Findings, RULES, Severity};
 use crate::survey::{File, MAX_FILE, Survey, survey};
 use crate::text;

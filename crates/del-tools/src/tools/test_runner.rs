@@ -8,22 +8,24 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, FILTER, PATH, TIMEOUT, TIMEOUT_MS};
 use crate::capture::Cleaner;
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
 use crate::environment;
+use crate::executable::{find, is_program};
 use crate::glob;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::output::Shown;
-use crate::policy::Class;
 use crate::process::Spec;
-use crate::program::{self, Finished, find, written};
+use crate::program::{self, Finished, written};
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::sandbox::Reach;
 use crate::summary::{Failing, Outcome};
 use crate::tables::{Runner, Sign, runners, summaries};
 use crate::targets::{Targets, local, text_at, upward};
-use crate::workspace::{Access, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::Access;
 
 const DEFAULT_TIMEOUT: u64 = 300;
 const MAX_TIMEOUT: u64 = 600;
@@ -142,9 +144,9 @@ fn locate(runner: &Runner, directory: &Path, context: &Context) -> Result<Locate
         Some(beside) => {
             let beside = find(beside, &near).ok_or_else(|| beside.clone())?;
             let sibling = beside.with_file_name(name);
-            if program::is_program(&sibling) { Some(sibling) } else { find(name, &[]) }
+            if is_program(&sibling) { Some(sibling) } else { find(name, &[]) }
         }
-        None if name.starts_with("./") => Some(directory.join(name)).filter(|path| program::is_program(path)),
+        None if name.starts_with("./") => Some(directory.join(name)).filter(|path| is_program(path)),
         None => find(name, &near),
     };
     let program = program.ok_or_else(|| name.clone())?;

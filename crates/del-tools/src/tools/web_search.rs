@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use crate::arguments::{Arguments, MAX_RESULTS, QUERY};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult};
-use crate::policy::Class;
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
+use crate::text::on_one_line;
 use crate::visible::visible;
 use crate::web::{Hit, Web};
-use crate::workspace::on_one_line;
 
 const DEFAULT_RESULTS: u64 = 5;
 /// A longer query is no search.

@@ -5,16 +5,16 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, CONTENT, PATH};
+use crate::class::Class;
 use crate::commit::Change;
 use crate::context::{Context, Loaded};
 use crate::control::Control;
 use crate::diff::{Difference, difference};
 use crate::endings::crlf;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 use crate::placeholder::placeholder;
-use crate::policy::Class;
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, decode};
 use crate::workspace::{Access, Obstacle, Place};
 

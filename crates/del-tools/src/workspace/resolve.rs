@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::{Access, Obstacle, Place, Workspace, on_one_line, without_home};
+use super::{Access, Obstacle, Place, Workspace, without_home};
 use crate::outcome::{Code, Failure};
+use crate::text::on_one_line;
 
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
@@ -72,7 +73,7 @@ impl Workspace {
     /// The place called `name` in the directory `parent`, without following it if it is a link.
     pub(crate) fn entry(&self, parent: &Place, name: &OsStr) -> Result<Place, Obstacle> {
         let path = if parent.path == Path::new(".") { PathBuf::from(name) } else { parent.path.join(name) };
-        let absolute = self.roots[parent.root].path.join(&path);
+        let absolute = self.root_at(parent.root).path.join(&path);
         if self.guarded.as_ref().is_some_and(|guarded| absolute.starts_with(guarded)) {
             return Err(Obstacle::Outside);
         }
@@ -87,8 +88,7 @@ impl Workspace {
             return Err(Obstacle::Outside);
         }
         let inside = self
-            .roots
-            .iter()
+            .all_roots()
             .enumerate()
             .filter(|(_, root)| root.access >= access)
             .find_map(|(index, root)| path.strip_prefix(&root.path).ok().map(|rest| (index, rest)));
@@ -104,8 +104,8 @@ impl Workspace {
     pub(super) fn shown(&self, root: usize, path: &Path) -> String {
         match root {
             0 => on_one_line(&path.to_string_lossy()),
-            _ if path == Path::new(".") => without_home(&self.roots[root].path),
-            _ => without_home(&self.roots[root].path.join(path)),
+            _ if path == Path::new(".") => without_home(&self.root_at(root).path),
+            _ => without_home(&self.root_at(root).path.join(path)),
         }
     }
 }

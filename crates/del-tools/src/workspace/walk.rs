@@ -10,7 +10,8 @@ use cap_std::fs::{Dir, Metadata, ReadDir};
 
 use super::ignored::Rules;
 use super::listing::{Listed, list};
-use super::{Obstacle, Place, Workspace, on_one_line, open_regular};
+use super::{Obstacle, Place, Workspace, open_regular};
+use crate::text::on_one_line;
 
 /// One handle is open for each level.
 const MAX_DEPTH: usize = 200;
@@ -147,7 +148,7 @@ impl Workspace {
 
     /// The rules from the top of the repository down to, but not of, `place`.
     fn rules_above(&self, place: &Place) -> Rules {
-        let root = &self.roots[place.root];
+        let root = self.root_at(place.root);
         let mut rules = Rules::above(&root.path);
         let mut within = PathBuf::new();
         for component in place.path.components().filter(|_| place.path != Path::new(".")) {

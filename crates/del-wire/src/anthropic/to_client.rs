@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
-use crate::error::{ApiError, ApiErrorKind};
 use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, json_text, named_event};
 
 /// Writes messages. Of several choices the first is told.

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use crate::api_error::ApiError;
 use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
-use crate::error::{ApiError, WireError};
+use crate::error::WireError;
 use crate::fields::Fields;
-use crate::from_server::Heard;
+use crate::heard::Heard;
 
 /// Reads the events of one response, or a whole one.
 #[derive(Debug, Default)]

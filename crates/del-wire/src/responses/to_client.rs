@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
-use crate::error::{ApiError, ApiErrorKind};
 use crate::responses::item::Item;
 use crate::responses::{LOGPROBS, SEALS};
 use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text};

@@ -18,11 +18,12 @@ use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Client, Error};
 use anyhow::Result;
 
+use super::OptionsFor;
 use super::editor::{Editor, Stop};
 use super::worker::Worker;
 use super::{commands, setup};
 use crate::age::stamp;
-use crate::arguments::{Cli, Common};
+use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::{self, Exit};
 use crate::hands::Switch;
@@ -44,6 +45,7 @@ pub(super) struct Desks {
 
 struct Shared {
     common: Common,
+    options: OptionsFor,
     open: Mutex<HashMap<String, Desk>>,
     /// Those that stop, until they are gone.
     leaving: Mutex<HashMap<String, Receiver<()>>>,
@@ -77,9 +79,10 @@ pub(super) enum Job {
 }
 
 impl Desks {
-    pub(super) fn new(common: Common) -> Self {
+    pub(super) fn new(common: Common, options: OptionsFor) -> Self {
         let shared = Shared {
             common,
+            options,
             open: Mutex::default(),
             leaving: Mutex::default(),
             threads: Mutex::default(),
@@ -243,14 +246,14 @@ impl Desks {
         given: &[McpServer],
         kept: Option<&SessionId>,
     ) -> Result<(Worker, Receiver<Job>)> {
-        let Shared { common, open, editor: capabilities, .. } = &*self.shared;
+        let Shared { common, options, open, editor: capabilities, .. } = &*self.shared;
         let (servers, left_out) = setup::servers(given);
         for name in left_out {
             crate::say(format!(
                 "the MCP server '{name}' is left out: expected stdio or streamable HTTP, got SSE"
             ));
         }
-        let options = Cli::for_host(directory)?.for_a_host(directory, more, servers);
+        let options = options(directory)?.for_a_host(directory, more, servers);
         let mut session = Session::open(&options, common, MAX_TURNS)?;
         if let Some(id) = kept {
             self.take_from_desk(id);

@@ -17,9 +17,8 @@ use del_dialects::Call;
 use del_tools::{Answer, Consent, Failure, Question, Rule, ToolResult, visible};
 
 use super::shown;
-use crate::hands::Onlooker;
 use crate::interrupt::Interrupt;
-use crate::session::Screen;
+use crate::onlooker::{Onlooker, Screen};
 use crate::todo;
 
 /// The editor, for one conversation.

@@ -60,8 +60,9 @@ impl Chat {
         result
     }
 
-    /// The question with the files that it names as `@path`, and the images that it names or that were pasted as a path.
-    pub(super) fn with_files(&mut self, text: &str) -> (String, Vec<Image>) {
+    /// The question with the files that it names as `@path`, and the images that it names or that were pasted as a path;
+    /// nothing where one of these cannot go along, which was said.
+    pub(super) fn with_files(&mut self, text: &str) -> Option<(String, Vec<Image>)> {
         let toolbox = &self.session.hands.toolbox;
         let (mut question, mut images) = (text.to_owned(), Vec::new());
         let named = attachment::named(text, toolbox.directory());
@@ -71,7 +72,10 @@ impl Chat {
                     attachment.add_to(&mut question, &mut images, path);
                     say(&self.paint.dim(format!("attached {}", visible(&path.display().to_string()))));
                 }
-                Err(why) => self.fail(&why),
+                Err(why) => {
+                    self.fail(&why);
+                    return None;
+                }
             }
         }
         for path in text.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
@@ -93,6 +97,6 @@ impl Chat {
                 say(&lines::result(self.look, &result, false));
             }
         }
-        (question, images)
+        Some((question, images))
     }
 }

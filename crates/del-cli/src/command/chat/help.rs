@@ -122,6 +122,15 @@ pub(super) fn unknown(word: &str) -> String {
     }
 }
 
+/// What is said to a command with more behind it than it takes.
+pub(super) fn unfit(command: &Command) -> String {
+    let name = command.names[0];
+    format!(
+        "expected `{}`, got more behind it; a question to the model cannot begin with /{name}",
+        head(name, command.behind)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,13 +8,14 @@ mod popup;
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use anyhow::Result;
-use complete::Words;
-use del_tools::Scratch;
+use complete::{Behind, Words};
+use del_tools::{Scratch, visible};
 use history::History;
 use keys::Keys;
 use popup::{Popup, Shared};
@@ -22,7 +23,9 @@ use reedline::{
     Color, EditCommand, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu, Signal,
     ValidationResult, Validator,
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::word::Name;
 use crate::consent::editing;
 use crate::prompts;
 use crate::screen::look::Look;
@@ -48,6 +51,8 @@ struct Drawn {
     /// How often Shift-Tab was pressed since the line began. It does not end the line: what is typed behind it in one go
     /// would be lost.
     presses: Arc<AtomicUsize>,
+    /// Words behind commands.
+    behind: Behind,
     /// Where the user's editor finds the text.
     _folder: Option<Scratch>,
 }
@@ -99,6 +104,13 @@ impl Lines {
         }
     }
 
+    /// Offers these words behind commands from now on.
+    pub(super) fn offer(&self, words: Vec<(Name, Vec<String>)>) {
+        if let Reader::Drawn(drawn) = &self.reader {
+            *drawn.behind.lock().unwrap_or_else(PoisonError::into_inner) = words;
+        }
+    }
+
     /// Keeps a line for later conversations, as far as the disk allows.
     pub(super) fn remember(&mut self, line: &str) {
         if let Some(history) = &mut self.history {
@@ -115,14 +127,14 @@ impl Drawn {
         pastes: Pastes,
         history: Option<&History>,
     ) -> Self {
-        let shared = Arc::new(Shared::default());
+        let (shared, behind) = (Arc::new(Shared::default()), Behind::default());
         let presses = Arc::default();
         let keys = Keys::new(pastes.clone(), Arc::clone(&shared), Arc::clone(&presses));
         let mut editor = Reedline::create()
             .use_bracketed_paste(true)
             .with_ansi_colors(look.paint.is_on())
             .with_validator(Box::new(GoesOn))
-            .with_completer(Box::new(Words::new(directory, Arc::clone(prompts))))
+            .with_completer(Box::new(Words::new(directory, Arc::clone(prompts), Arc::clone(&behind))))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(look, shared))))
             .with_edit_mode(Box::new(keys))
             .with_transient_prompt(Box::new(Above::default()));
@@ -130,14 +142,14 @@ impl Drawn {
             editor = editor.with_history(lines);
         }
         let mut folder = None;
-        if let (Some(words), Ok(place)) = (editing::editor(), Scratch::new("del-")) {
+        if let (Some(words), Ok(place)) = (editing::editor(), Scratch::new("edit")) {
             let path = place.path().join("question.md");
             let mut command = std::process::Command::new(&words[0]);
             command.args(&words[1..]).arg(&path);
             editor = editor.with_buffer_editor(command, path);
             folder = Some(place);
         }
-        Self { editor, pastes, kitty: speaks_kitty(), presses, _folder: folder }
+        Self { editor, pastes, kitty: speaks_kitty(), presses, behind, _folder: folder }
     }
 
     fn read(&mut self, statuses: Vec<String>, typed: &str) -> Result<(Read, usize)> {
@@ -165,6 +177,8 @@ impl Drawn {
 fn plain(prompt: bool, status: &str) -> Result<Read> {
     let mut whole = String::new();
     loop {
+        // What was typed while the model worked stands somewhere in its answer.
+        let waits = prompt && is_there(&io::stdin());
         if prompt {
             if whole.is_empty() && !status.is_empty() {
                 put(&format!("{status}\n"));
@@ -177,11 +191,20 @@ fn plain(prompt: bool, status: &str) -> Result<Read> {
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end_matches(['\n', '\r']);
+        if waits {
+            put(&format!("{}\n", visible(line)));
+        }
         match line.strip_suffix('\\') {
             Some(begun) => whole.extend([begun, "\n"]),
             None => return Ok(Read::Line(whole + line)),
         }
     }
+}
+
+/// Whether there is something to read.
+fn is_there(input: &impl AsFd) -> bool {
+    let mut asked = [PollFd::new(input, PollFlags::IN)];
+    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 fn put(text: &str) {

@@ -137,7 +137,7 @@ impl Chat {
         ];
         let all: u64 = kinds.iter().map(|(_, tokens)| tokens).sum::<u64>().max(1);
         for (kind, tokens) in kinds {
-            let share = tokens * 30 / all;
+            let share = if self.look.spoken { 0 } else { tokens * 30 / all };
             let bar = "─".repeat(usize::try_from(share).unwrap_or_default());
             say(&format!("{kind:<19}{:>7}  {}", tokens * context.used / all, self.paint.cyan(bar)));
         }

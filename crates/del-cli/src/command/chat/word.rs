@@ -10,6 +10,8 @@ pub(super) enum Word<'a> {
     Shell(&'a str),
     /// A `/command` that there is none of.
     Unknown(&'a str),
+    /// A command with more behind it than it takes.
+    Unfit(&'static Command),
     Question(&'a str),
 }
 
@@ -51,6 +53,7 @@ pub(super) enum Name {
 }
 
 /// A command as it is typed and explained.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Command {
     /// The first is the one that is shown; the others are what people know from elsewhere.
     pub(super) names: &'static [&'static str],
@@ -61,7 +64,7 @@ pub(super) struct Command {
     pub(super) name: Name,
 }
 
-/// What may stand behind a command. A line with anything else there is a question.
+/// What may stand behind a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -231,7 +234,7 @@ impl<'a> Word<'a> {
             Takes::Word => !rest.contains(char::is_whitespace),
             Takes::Text => true,
         };
-        if fits { Self::Command(command.name, rest) } else { Self::Question(line) }
+        if fits { Self::Command(command.name, rest) } else { Self::Unfit(command) }
     }
 }
 
@@ -249,8 +252,6 @@ mod tests {
             ("/undo 1f2e3d4c", Word::Command(Name::Undo, "1f2e3d4c")),
             ("/resume 1f2e", Word::Command(Name::Resume, "1f2e")),
             ("/resume", Word::Command(Name::Resume, "")),
-            ("/resume the work", Word::Question("/resume the work")),
-            ("/undo the last edit", Word::Question("/undo the last edit")),
             ("/compact the plan", Word::Command(Name::Compact, "the plan")),
             ("/compress", Word::Command(Name::Compact, "")),
             ("!ls -l", Word::Shell("ls -l")),
@@ -258,6 +259,13 @@ mod tests {
             ("/modle qwen3:8b", Word::Unknown("/modle")),
         ] {
             assert_eq!(Word::read(line), word);
+        }
+        for (line, name) in [
+            ("/resume the work", Name::Resume),
+            ("/undo the last edit", Name::Undo),
+            ("/clear now", Name::Clear),
+        ] {
+            assert!(matches!(Word::read(line), Word::Unfit(command) if command.name == name), "{line}");
         }
         for question in ["is this safe?", "help me", "/etc/hosts is what?", "debug", "!"] {
             assert_eq!(Word::read(question), Word::Question(question));

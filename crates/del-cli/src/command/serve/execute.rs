@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::colour::{Paint, When};
 use crate::consent::Asked;
-use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
+use crate::hands::{Consenting, Hands, Workplace, told};
+use crate::onlooker::Onlooker;
 use crate::say;
 use crate::screen::lines;
 use crate::screen::look::Look;

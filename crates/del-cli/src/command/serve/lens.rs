@@ -7,8 +7,8 @@ use del_dialects::{End, Message};
 use del_proxy::Lens;
 use serde_json::Value;
 
-use crate::arguments::Common;
-use crate::command::detect;
+use crate::common::Common;
+use crate::confined;
 
 /// The detection of this program.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Glass {
 impl Lens for Glass {
     fn template(&self, template: &str) -> Result<Value, String> {
         let material = Material::of_text(template, Path::new("-")).map_err(|error| error.to_string())?;
-        let report = detect::of_template(material, &self.common).map_err(|error| error.to_string())?;
+        let report = confined::of_template(material, &self.common).map_err(|error| error.to_string())?;
         serde_json::to_value(report).map_err(|error| error.to_string())
     }
 

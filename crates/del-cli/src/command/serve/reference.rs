@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::Arg;
 
-use crate::arguments::reference::meaning;
+use crate::meaning::meaning;
 
 use super::file::{arguments, key_of};
 use super::{KeyOptions, Listening, RouteOptions, RouteTable};

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::{Terminal, unbroken};
 use crate::del::{Run, del, directory, plain, run, text};
 use crate::server::{Server, says};
+use crate::terminal::{Terminal, unbroken};
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
 

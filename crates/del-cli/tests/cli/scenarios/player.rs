@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{DIALECTS, MODES, Mode};
-use crate::consent::Terminal;
 use crate::del::{del, directory, run};
 use crate::server::{About, Reply, Server, words};
+use crate::terminal::Terminal;
 
 /// One row.
 pub(super) struct Row {

@@ -1,9 +1,9 @@
 //! Writing a call object.
 
-use crate::codec::members;
 use crate::dialect::{CallForm, Loose, Slot};
 use crate::message::Call;
 use crate::value;
+use crate::value::members;
 
 /// Writes a call object.
 pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String) {

@@ -13,9 +13,9 @@ use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own, Sought};
 use super::{FieldsReader, Given, On, Phase, Step};
 use crate::codec::ArgsProgress;
 use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
+use crate::event::End;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::schema::may_have;
-use crate::turn::End;
+use crate::tool::may_have;
 use crate::value::{Brackets, white_space};
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.

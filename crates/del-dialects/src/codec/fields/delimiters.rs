@@ -1,11 +1,9 @@
 //! The delimiters of fields: what may stand at each place of a call, computed once from its description.
 
 use super::elements::ElementMarks;
-use super::header::MAX_HEADER;
 use crate::dialect::{FieldForm, Slot};
-use crate::message::Tool;
-use crate::scan::{Automaton, Match, Scan, is_word};
-use crate::schema::may_have;
+use crate::scan::{Automaton, Match, is_word};
+use crate::tool::{Tool, may_have, may_take};
 
 /// What a delimiter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,17 +179,6 @@ impl FieldMarks {
         Self { value: Expected::new(own.chain(outside)), ..Self::raw(&[], &[]) }
     }
 
-    /// Whether `text` begins with a key, where fields are lines; none when that cannot be said yet.
-    pub(crate) fn begins_with_key(&self, text: &str) -> Option<bool> {
-        let Some(line) = &self.line else { return Some(true) };
-        let window = &text.as_bytes()[..text.len().min(MAX_HEADER)];
-        let Some(hit) = self.header.automaton.find(&mut Scan::default(), window, &mut 0, &mut 0) else {
-            return (window.len() == MAX_HEADER).then_some(false);
-        };
-        let ends = self.header.delimiter(hit) == Delimiter::Header;
-        Some(ends && line.key(&text[..hit.start], None).is_some())
-    }
-
     /// The spellings that a call may begin its fields with.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)
@@ -275,8 +262,8 @@ impl Line {
     pub(super) fn key<'h>(&self, header: &'h str, tool: Option<&Tool>) -> Option<&'h str> {
         let header = header.trim();
         let key = header.strip_prefix(self.bullet.as_str()).unwrap_or(header).trim();
-        let declares = tool.is_some_and(|tool| tool.parameters.get("properties").is_some());
         let word = || key.chars().all(|c| c.is_alphanumeric() || u8::try_from(c).is_ok_and(is_word));
-        (!key.is_empty() && if declares { may_have(tool, key) } else { word() }).then_some(key)
+        let declared = tool.is_some() && may_have(tool, key);
+        (!key.is_empty() && (declared || (may_take(tool, key) && word()))).then_some(key)
     }
 }

@@ -10,7 +10,8 @@ use super::xml::{SECTION, unescaped};
 use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::scan::{Automaton, Scan};
-use crate::schema::{Place, Spelling, TooDeep, Typed, Types, graver, typed};
+use crate::schema::{Place, Types};
+use crate::typed::{Spelling, TooDeep, Typed, graver, typed};
 use crate::value::quoted;
 
 /// The marks of elements, ready to be found.

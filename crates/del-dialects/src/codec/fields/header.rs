@@ -9,7 +9,7 @@ use crate::codec::{ArgsProgress, attributes};
 use crate::dialect::KeyKind;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::schema::may_have;
+use crate::tool::{may_have, may_take};
 use crate::value::white_space;
 
 /// The longest header of a field, in bytes.
@@ -19,9 +19,15 @@ impl FieldsReader {
     /// Behind the opener of a field.
     pub(super) fn header(&mut self, on: &mut On<'_, '_>) -> Step {
         let header = &on.given.marks.header.automaton;
-        let window = window(on.bytes, on.kept);
+        let mut window = window(on.bytes, on.kept);
+        // Where only a key shows that this is a call, it holds no bracket: the next call may begin with that one.
+        let rest = window.get(on.look..).filter(|_| !on.given.begun);
+        let bracket = rest.and_then(|rest| memchr::memchr(b'<', rest));
+        if let Some(bracket) = bracket {
+            window = &window[..on.look + bracket];
+        }
         let Some(hit) = header.find(&mut self.scan, window, &mut on.look, &mut on.again) else {
-            return Break(beyond(window, on.kept));
+            return Break(if bracket.is_some() { ArgsProgress::Broken } else { beyond(window, on.kept) });
         };
         let text = on.given.text;
         if text[hit.start..].starts_with('>') && is_quoted(&text[on.kept..hit.start], &on.given.form.key) {
@@ -67,6 +73,13 @@ impl FieldsReader {
             on.rewind(if marks.line.is_some() { on.kept } else { behind });
             return Break(ArgsProgress::Broken);
         };
+        if !given.begun {
+            if !may_take(given.tool, &header.key) {
+                return Break(ArgsProgress::Broken);
+            }
+            on.rewind(on.kept);
+            return Break(ArgsProgress::Begun);
+        }
         if self.is_given(&header.key) {
             if self.guessed {
                 return Break(ArgsProgress::Broken);

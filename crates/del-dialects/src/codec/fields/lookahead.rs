@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use super::Given;
 use super::delimiters::{Delimiter, Expected};
 use super::value::Field;
+use crate::event::End;
 use crate::scan::{Anchored, Match, Scan};
-use crate::turn::End;
 use crate::value::white_space;
 
 /// So far is looked for one delimiter behind another, in bytes.

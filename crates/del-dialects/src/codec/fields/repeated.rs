@@ -4,7 +4,8 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use super::{FieldsReader, On, Step, elements};
 use crate::codec::ArgsProgress;
-use crate::schema::{Place, TooDeep, Typed};
+use crate::tool::place_of;
+use crate::typed::{TooDeep, Typed};
 
 /// Values of the field at hand that wait until another key follows.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ impl FieldsReader {
     pub(super) fn tell_repeated(&mut self, on: &mut On<'_, '_>) -> Step {
         let Some(Repeated { lead: mut json, values }) = self.repeated.take() else { return Continue(()) };
         let listed = values.len() > 1;
-        let items = Place::argument(on.given.tool, &self.field.key).items();
+        let items = place_of(on.given.tool, &self.field.key).items();
         json.push_str(if listed { "[" } else { "" });
         for (place, (text, mut read)) in values.into_iter().enumerate() {
             if listed

@@ -8,15 +8,14 @@ use super::header::Header;
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsReader, On, Phase, Step, elements, escaped, yaml};
-use crate::codec::{ArgsProgress, members};
+use crate::codec::ArgsProgress;
 use crate::dialect::FieldForm;
+use crate::event::End;
 use crate::fault::FaultKind;
-use crate::message::Tool;
-use crate::schema::{
-    Place, Spelling, TooDeep, Typed, Types, as_json, is_constant, may_have, typed, types_of,
-};
-use crate::turn::End;
-use crate::value::{escape, quoted, white_space};
+use crate::schema::Types;
+use crate::tool::{Tool, is_constant, may_have, place_of, types_of};
+use crate::typed::{Spelling, TooDeep, Typed, as_json, typed};
+use crate::value::{escape, members, quoted, white_space};
 
 /// The field at hand.
 #[derive(Debug, Default, Clone)]
@@ -214,7 +213,7 @@ impl FieldsReader {
     fn read_value(&self, on: &On<'_, '_>, text: &str) -> Result<Typed, TooDeep> {
         let (form, tool, field) = (on.given.form, on.given.tool, &self.field);
         if let (true, Some(marks)) = (field.elements, &on.given.marks.elements) {
-            let place = Place::argument(tool, &field.key);
+            let place = place_of(tool, &field.key);
             return elements::read(form, marks, text, place, field.types, self.max_depth);
         }
         let text = if form.xml { Cow::Owned(unescaped(text)) } else { Cow::Borrowed(text) };

@@ -8,11 +8,11 @@ use serde_json::{Value, from_str};
 use super::elements::{self, ElementMarks};
 use super::xml::ENTITIES;
 use super::yaml;
-use crate::codec::{attributes, members};
+use crate::codec::attributes;
 use crate::dialect::{FieldForm, KeyKind, Loose, Nest, Slot};
-use crate::message::Tool;
-use crate::schema::Place;
+use crate::tool::{Tool, place_of};
 use crate::value;
+use crate::value::members;
 
 /// Writes one field. `value` is the JSON of the value, `text` the value itself where it is a string.
 ///
@@ -25,7 +25,7 @@ pub(crate) fn write(
     tool: Option<&Tool>,
     out: &mut String,
 ) {
-    let place = Place::argument(tool, key);
+    let place = place_of(tool, key);
     let inside =
         form.nest.as_ref().filter(|nest| nest.written && value.starts_with(['{', '['])).and_then(|nest| {
             let mut inside = String::new();

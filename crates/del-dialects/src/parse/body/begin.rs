@@ -10,7 +10,7 @@ use crate::parse::gap::Gap;
 use crate::parse::plan::{Opener, Walk};
 use crate::parse::{Engine, Flow, Io, State};
 use crate::scan::Scan;
-use crate::schema::takes_nothing;
+use crate::tool::takes_nothing;
 
 impl Engine {
     /// The call of a pending reading begins, if it may.

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
+use crate::codec::ArgsProgress;
 use crate::codec::call::{CallProgress, CallReader, Callee, Whole, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsReader};
 use crate::codec::literals::LiteralsReader;
-use crate::codec::{ArgsProgress, Notes};
 use crate::dialect::{CallForm, Codec, FieldForm, Literal};
+use crate::event::End;
 use crate::fault::FaultKind;
-use crate::message::Tool;
+use crate::notes::Notes;
 use crate::parse::plan::{Plan, Walk};
-use crate::schema::{has_required, meant, parameter_of_text, takes_nothing};
-use crate::turn::End;
+use crate::tool::{Tool, has_required, meant, parameter_of_text, takes_nothing};
 use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
 #[derive(Debug, Clone)]
@@ -158,6 +158,9 @@ impl Kind {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
+                        if on.pending {
+                            return Outcome::Begins;
+                        }
                         *self = Self::Object(Box::new(Reader::new(on.max_depth)));
                         return Outcome::Again;
                     }
@@ -287,7 +290,7 @@ fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
 fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = fields::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
+    let given = fields::Given { form, marks, tool: on.tool, begun: !on.pending, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.note(reader.notes.take());

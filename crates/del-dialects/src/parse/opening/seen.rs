@@ -2,9 +2,9 @@
 
 use super::{From, Opening, Place};
 use crate::dialect::is_plain_tag;
-use crate::message::Tool;
 use crate::parse::Io;
 use crate::parse::plan::{Plan, Then, Walk, may_be_named};
+use crate::tool::Tool;
 
 impl Opening {
     /// The name from the head, if it is there.

@@ -3,7 +3,7 @@
 use super::{From, Opening, Place};
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
-use crate::parse::plan::{Body, Site, Step, Target, Then, Walk};
+use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
 use crate::scan::{Anchored, Match, Scan};
 use crate::value::white_space;
@@ -98,17 +98,6 @@ fn headless(opening: &mut Opening, walk: &Walk, step: usize, io: &Io<'_>) -> Set
 
 /// Where the arguments should begin, with this byte.
 fn arguments(opening: &mut Opening, walk: &Walk, byte: u8, io: &mut Io<'_>) -> Settled {
-    // Words behind a tag that only a name makes one are a line of arguments where they begin with a key.
-    if walk.body == Body::Fields
-        && walk.needs_declared()
-        && let Some(marks) = walk.marks()
-    {
-        match marks.begins_with_key(&io.text[io.look..]) {
-            Some(true) => {}
-            Some(false) => return Settled::Nothing,
-            None => return Settled::More,
-        }
-    }
     let first = opening.step == walk.args;
     if begins(walk, byte) {
         opening.missed |= walk.misses(opening.step, walk.args);

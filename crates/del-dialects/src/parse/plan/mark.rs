@@ -3,8 +3,8 @@
 use super::{Plan, Then, is_distinct};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Slot;
-use crate::message::Tool;
 use crate::parse::opening::starts_name;
+use crate::tool::Tool;
 use crate::value::white_space;
 
 /// What a spelling in text may be.

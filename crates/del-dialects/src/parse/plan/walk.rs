@@ -181,6 +181,11 @@ impl Walk {
         tags && (plain || mark.read.iter().all(|mark| mark.len() < MIN_NAMED))
     }
 
+    /// True where a call begins with its first key: what stands behind its name may be anything else.
+    pub(in crate::parse) fn begins_with_key(&self) -> bool {
+        self.needs_declared() && (!self.alone || matches!(self.dialect.codec(), Codec::Lines(_)))
+    }
+
     /// True when the arguments are one JSON object.
     pub(in crate::parse) fn takes_object(&self) -> bool {
         self.body == Body::Object

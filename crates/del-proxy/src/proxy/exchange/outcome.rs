@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 use super::{Exchange, MOST_TRIES, Way};
 use crate::account::Account;
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
-use crate::api::{response_id, unique};
 use crate::memory::Past;
 use crate::proxy::streamed::{Afterwards, Streamed};
 use crate::proxy::{insert, text};
 use crate::refusal::Refusal;
+use crate::stamp::{response_id, unique};
 use crate::timed::Timed;
 use crate::upstream::end_to_end;
 

@@ -6,8 +6,9 @@ use super::{FAR_TIMEOUT, GitOperation, TIMEOUT, Wish};
 use crate::context::Context;
 use crate::git::Act;
 use crate::outcome::{Code, Failure};
-use crate::policy;
-use crate::workspace::{Access, on_one_line};
+use crate::text::on_one_line;
+use crate::workspace::Access;
+use crate::writable::caution;
 
 /// One run of git.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,7 +196,7 @@ impl GitOperation {
 
     fn warn_of_secrets<'a>(&mut self, files: impl Iterator<Item = &'a str>) {
         let found = files.filter_map(|file| {
-            let reason = policy::caution(Path::new(file))?;
+            let reason = caution(Path::new(file))?;
             reason.contains("secrets").then(|| format!("{}: {reason}", on_one_line(file)))
         });
         self.cautions.extend(found);

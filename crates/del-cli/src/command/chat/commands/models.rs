@@ -3,6 +3,7 @@
 use anyhow::Result;
 use del_tools::visible;
 
+use crate::command::chat::word::Name;
 use crate::command::chat::{Chat, say};
 use crate::config::Config;
 use crate::exit;
@@ -10,6 +11,23 @@ use crate::keeping;
 use crate::project::few;
 
 impl Chat {
+    /// What may stand behind commands, as far as that is known before it is typed.
+    pub(in super::super) fn words_behind(&self) -> Vec<(Name, Vec<String>)> {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let config = Config::load().ok();
+        let profiles = config.iter().flat_map(Config::profiles).map(|profile| format!("@{profile}"));
+        let models = self.session.server.models.iter().cloned().chain(profiles);
+        let dialects = self.session.catalog.all().iter().map(|dialect| dialect.name().to_owned());
+        let sound = |word: &String| !word.contains(char::is_whitespace) && visible(word) == word.as_str();
+        vec![
+            (Name::Model, models.filter(sound).collect()),
+            (Name::Dialect, std::iter::once("auto".to_owned()).chain(dialects).collect()),
+            (Name::Mode, owned(&["ask", "auto-edit", "plan", "yolo"])),
+            (Name::Undo, owned(&["all", "list"])),
+            (Name::Help, owned(&["all"])),
+        ]
+    }
+
     /// Lists the models, or takes one by its name or its number in the list.
     pub(super) fn model(&mut self, name: &str) -> Result<()> {
         let models = &self.session.server.models;

@@ -1,12 +1,12 @@
-//! What may stand where the cursor is: commands behind `/` at the start, files behind `@`.
+//! What may stand where the cursor is: commands behind `/` at the start, words behind some of these, files behind `@`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 
-use crate::command::chat::word::COMMANDS;
+use crate::command::chat::word::{COMMANDS, Name};
 use crate::prompts::Prompt;
 use crate::table::cut;
 
@@ -16,7 +16,11 @@ pub(super) struct Words {
     files: Option<Vec<String>>,
     /// Commands in files.
     prompts: Arc<[Prompt]>,
+    behind: Behind,
 }
+
+/// Words that may stand behind commands.
+pub(in super::super) type Behind = Arc<Mutex<Vec<(Name, Vec<String>)>>>;
 
 /// Files that are offered at most, of those that are looked at.
 const OFFERED: usize = 50;
@@ -25,8 +29,22 @@ const ABOUT: usize = 70;
 const LOOKED_AT: usize = 20_000;
 
 impl Words {
-    pub(super) fn new(directory: &Path, prompts: Arc<[Prompt]>) -> Self {
-        Self { directory: directory.to_owned(), files: None, prompts }
+    pub(super) fn new(directory: &Path, prompts: Arc<[Prompt]>, behind: Behind) -> Self {
+        Self { directory: directory.to_owned(), files: None, prompts, behind }
+    }
+
+    /// What may stand behind a command, where the line is one with the beginning of a word behind it.
+    fn words(&self, line: &str) -> Option<Vec<Suggestion>> {
+        let (name, typed) = line.strip_prefix('/')?.split_once(' ')?;
+        let command = COMMANDS.iter().find(|command| command.names.contains(&name))?;
+        let behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, words) = behind.iter().find(|(name, _)| *name == command.name)?;
+        let mut fit: Vec<(i64, &String)> =
+            words.iter().filter_map(|word| Some((fit(typed, word)?, word))).collect();
+        fit.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        fit.truncate(OFFERED);
+        let span = Span::new(line.len() - typed.len(), line.len());
+        Some(fit.into_iter().map(|(_, word)| suggestion(word.clone(), None, span)).collect())
     }
 
     fn files(&mut self, typed: &str, span: Span) -> Vec<Suggestion> {
@@ -63,6 +81,8 @@ impl Completer for Words {
                 })
                 .chain(prompts)
                 .collect()
+        } else if let Some(words) = self.words(before) {
+            words
         } else {
             let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
             match before[start..].strip_prefix('@') {
@@ -144,13 +164,18 @@ mod tests {
         std::fs::write(folder.path().join("src/main.rs"), "").unwrap();
         std::fs::write(folder.path().join(".gitignore"), "target\n").unwrap();
         std::fs::write(folder.path().join("target"), "").unwrap();
-        let mut words = Words::new(folder.path(), Arc::default());
+        let models = vec!["qwen3:8b".to_owned(), "llama3".to_owned()];
+        let behind: Behind = Arc::new(Mutex::new(vec![(Name::Model, models)]));
+        let mut words = Words::new(folder.path(), Arc::default(), behind);
         let mut offered = |line: &str| -> Vec<String> {
             words.complete(line, line.len()).suggestions().iter().map(|one| one.value.clone()).collect()
         };
         assert_eq!(offered("/und"), ["/undo"]);
         assert_eq!(offered("see @mai"), ["@src/main.rs"]);
         assert_eq!(offered("see @"), ["@src/main.rs"]);
+        assert_eq!(offered("/model "), ["llama3", "qwen3:8b"]);
+        assert_eq!(offered("/models q8"), ["qwen3:8b"]);
+        assert!(offered("/model nosuch").is_empty() && offered("/undo q").is_empty());
         assert!(offered("a /und").is_empty() && offered("plain").is_empty());
     }
 }

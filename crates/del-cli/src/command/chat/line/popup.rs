@@ -26,7 +26,7 @@ impl Shared {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Enter takes what is marked: the user moved there, or what was typed is only the beginning of a command.
+    /// Enter takes what is marked: the user moved there, or what was typed is only the beginning of a command, or of a word behind one.
     pub(super) fn takes(&self) -> bool {
         self.takes.load(Ordering::Relaxed)
     }
@@ -45,7 +45,7 @@ pub(super) struct Popup {
     top: usize,
     /// The user moved to what is marked.
     chosen: bool,
-    /// What was typed is only the beginning of a command.
+    /// What was typed is only the beginning of a command, or of a word behind one.
     begun: bool,
 }
 
@@ -142,7 +142,10 @@ impl Menu for Popup {
     fn update_values(&mut self, editor: &mut Editor, completer: &mut dyn Completer) {
         let (line, at) = resolve_completer_input(editor, &mut None, &self.settings);
         self.values = completer.complete(&line, at).suggestions().to_vec();
-        self.begun = line.starts_with('/') && !self.values.iter().any(|value| value.value == line);
+        let typed = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+        self.begun = line.starts_with('/')
+            && !typed.is_empty()
+            && !self.values.iter().any(|value| value.value == typed);
         self.reset_position();
         self.tell();
     }

@@ -1,0 +1,49 @@
+//! What ends a run, and what ends the work on one file.
+
+use std::io;
+use std::path::PathBuf;
+
+use parquet::errors::ParquetError;
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum BulkError {
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Arguments(String),
+    /// A file or directory cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// An output cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// What is wrong with a unit: its source, which is a matter of that file, or where it goes, which ends the run.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Source(String),
+    Target(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Target(error)
+    }
+}
+
+impl From<ParquetError> for Trouble {
+    fn from(error: ParquetError) -> Self {
+        Self::Target(io::Error::other(error))
+    }
+}

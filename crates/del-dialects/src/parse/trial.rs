@@ -1,0 +1,227 @@
+//! Reading on trial: whether a mark opens a call is only known from what stands behind the calls that it would open.
+//!
+//! A copy of the engine reads on as if it did, and its events are buffered. With the verdict either they go out and
+//! the copy goes on in the engine's place, or all of it is forgotten and the mark is text.
+
+use super::body::MAX_BARE;
+use super::{Engine, Flow, Io, Position, State};
+use crate::event::{Event, OwnedEvent, Sink, Span};
+use crate::fault::FaultKind;
+use crate::scan::Scan;
+
+/// A mark that is read on trial. Offsets count from the first byte that is held.
+#[derive(Debug, Clone)]
+pub(super) struct Trial {
+    /// Reads on as if the mark opened a call.
+    copy: Box<Engine>,
+    /// Where the mark begins.
+    start: usize,
+    /// How much the copy has been given, and has settled.
+    fed: usize,
+    settled: usize,
+    heard: Heard,
+}
+
+/// Why a mark is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// It stands behind this quote, inside a sentence. It is talked about when the quote is closed right behind the calls.
+    Quoted(u8),
+    /// It is a fence behind prose: an example, or the call itself. It is a call when it ends the answer and holds nothing
+    /// but calls of declared tools.
+    Fenced,
+}
+
+/// What the copy has said so far.
+#[derive(Debug, Clone)]
+struct Heard {
+    doubt: Doubt,
+    /// Where the mark begins, in the answer.
+    from: u64,
+    /// The declared tools; with none any may be called.
+    tools: Vec<String>,
+    events: Vec<(OwnedEvent, Span)>,
+    /// A call ended; in quotes it may be broken as well.
+    called: bool,
+    /// The answer ends inside a call.
+    unclosed: bool,
+    /// Where something else than calls follows.
+    other: Option<u64>,
+    /// It is the quote that closes the calls.
+    closed: bool,
+}
+
+impl Heard {
+    /// Where in the answer this is something else than a call.
+    fn beside_calls(&mut self, event: Event<'_>, span: &Span) -> Option<u64> {
+        let fenced = self.doubt == Doubt::Fenced;
+        match event {
+            Event::Text(_) if span.end <= self.from => None,
+            Event::Text(text) | Event::Reasoning(text) => {
+                let rest = text.trim_ascii_start();
+                let quote = rest.bytes().next()?;
+                self.closed = self.called && self.doubt == Doubt::Quoted(quote);
+                Some(span.start + (text.len() - rest.len()) as u64)
+            }
+            Event::CallStart { name, .. } => {
+                let known = self.tools.is_empty() || self.tools.iter().any(|tool| tool == name);
+                (fenced && !known).then_some(span.start)
+            }
+            Event::Fault(fault) if fenced => {
+                self.unclosed |= fault.kind == FaultKind::UnclosedCall;
+                (fault.kind.ends_call() && !self.unclosed).then_some(span.start)
+            }
+            Event::Fault(fault) => {
+                self.called |= fault.kind.ends_call();
+                None
+            }
+            Event::CallEnd { .. } => {
+                self.called = true;
+                None
+            }
+            Event::Args { .. } => None,
+        }
+    }
+}
+
+impl Sink for Heard {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        if self.other.is_none() {
+            self.other = self.beside_calls(event, &span);
+        }
+        self.events.push((OwnedEvent::from(event), span));
+    }
+}
+
+/// So much of a line is read at a time, in bytes: nothing is looked at far behind a verdict, nor does it matter how the text
+/// is cut.
+const PIECE: usize = 64;
+
+impl Engine {
+    /// The quote that opens right before the mark at `start`.
+    pub(super) fn quote_before(&self, io: &Io<'_>, start: usize) -> Option<u8> {
+        let text = &io.bytes[io.at.min(start)..start];
+        let [outside, quote] = self.before(io, start - (text.len() - text.trim_ascii_end().len()));
+        let opens = matches!(outside, b' ' | b'\n' | b'(') && matches!(quote, b'"' | b'\'' | b'`');
+        let quote = if self.text.fence.call { Some(b'`') } else { opens.then_some(quote) };
+        quote.filter(|_| self.quotes.fence.is_none() && !self.quotes.unquoted)
+    }
+
+    /// Tries the mark at `start`, behind this quote.
+    pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
+        let mut copy = self.copy(io, start);
+        copy.quotes.unquoted = true;
+        copy.text.fence.call = false;
+        self.begin_trial(io, start, copy, Doubt::Quoted(quote));
+    }
+
+    /// Tries the fence at `start`, behind text.
+    pub(super) fn try_fence(&mut self, io: &mut Io<'_>, start: usize) {
+        let mut copy = self.copy(io, start);
+        copy.quotes.fence = Some(io.base + start as u64);
+        self.begin_trial(io, start, copy, Doubt::Fenced);
+    }
+
+    /// An engine that reads on from the mark at `start`.
+    fn copy(&self, io: &Io<'_>, start: usize) -> Self {
+        let position = Position {
+            base: io.base + io.at as u64,
+            look: start - io.at,
+            tail: self.tail_before(io, io.at),
+            work: 0,
+        };
+        let (state, candidates) = (State::Text(Scan::default()), Vec::new());
+        Self { state, position, candidates, ..self.clone() }
+    }
+
+    fn begin_trial(&mut self, io: &mut Io<'_>, start: usize, copy: Self, doubt: Doubt) {
+        io.rewind(start);
+        let heard = Heard {
+            doubt,
+            from: io.base + start as u64,
+            tools: self.turn.tools.iter().map(|tool| tool.name.clone()).collect(),
+            events: Vec::new(),
+            called: false,
+            unclosed: false,
+            other: None,
+            closed: false,
+        };
+        let start = start - io.at;
+        self.state = State::Trial(Trial { copy: Box::new(copy), start, fed: start, settled: 0, heard });
+    }
+
+    pub(super) fn trial(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Trial(trial) = &mut self.state else { return Flow::Next };
+        let start = io.at + trial.start;
+        let end = io.bytes.len().min(start + MAX_BARE);
+        let long = end < io.bytes.len();
+        let mut over = None;
+        while trial.heard.other.is_none() && over.is_none() {
+            let fed = io.at + trial.fed;
+            let mut piece = end.min(fed + PIECE);
+            while !io.text.is_char_boundary(piece) {
+                piece -= 1;
+            }
+            let line = memchr::memchr(b'\n', &io.bytes[fed..piece]);
+            piece = line.map_or(piece, |line| fed + line + 1);
+            over = io.end.filter(|_| piece == io.bytes.len());
+            // A piece that is not there as a whole may go on.
+            let half = piece == end && line.is_none() && piece - fed < PIECE && !long;
+            if over.is_none() && (half || piece == fed) {
+                break;
+            }
+            io.look = piece;
+            trial.fed = piece - io.at;
+            let before = trial.copy.position.work;
+            let text = &io.text[io.at + trial.settled..piece];
+            trial.settled += trial.copy.run(io.plan, text, over, &mut trial.heard);
+            io.again += (trial.copy.position.work - before).saturating_sub((piece - fed) as u64);
+        }
+        let heard = &trial.heard;
+        if heard.other.is_none() && !long && !io.last() {
+            return Flow::More;
+        }
+        let begun = heard.unclosed && io.text[start..].contains(['{', '[']);
+        match heard.doubt {
+            Doubt::Quoted(_) if heard.closed => {
+                let to = heard.other.map_or(start, |to| usize::try_from(to - io.base).unwrap_or(start));
+                io.rewind(to);
+                self.pass(io, to);
+                self.resume_text();
+                Flow::Next
+            }
+            Doubt::Quoted(_) => self.take_over(io, over.is_some()),
+            Doubt::Fenced if heard.other.is_none() && over.is_some() && (heard.called || begun) => {
+                self.take_over(io, true)
+            }
+            Doubt::Fenced => {
+                // What was looked at is not tried once more.
+                let tried = trial.copy.tried.bare.max(heard.other.unwrap_or(io.base + end as u64));
+                self.tried.bare = self.tried.bare.max(tried).max(io.base + start as u64 + 1);
+                self.tried.whole |= trial.copy.tried.whole;
+                io.rewind(start);
+                self.resume_text();
+                Flow::Next
+            }
+        }
+    }
+
+    /// What was read on trial counts, up to the end of the answer if it is `over`.
+    fn take_over(&mut self, io: &mut Io<'_>, over: bool) -> Flow {
+        let State::Trial(trial) = std::mem::replace(&mut self.state, State::Dropping) else {
+            return Flow::Next;
+        };
+        let Trial { copy, settled, heard, .. } = trial;
+        for (event, span) in &heard.events {
+            io.sink.event(event.event(), span.clone());
+        }
+        io.at += settled;
+        io.look = io.at + copy.position.look;
+        let position = self.position;
+        *self = Self { position, ..*copy };
+        if over {
+            self.state = State::Dropping;
+        }
+        Flow::Next
+    }
+}

@@ -1,0 +1,173 @@
+//! String or number? How raw text becomes JSON by the types that a schema allows.
+
+use std::ops::Range;
+
+use crate::event::End;
+use crate::fault::FaultKind;
+use crate::notes::Notes;
+use crate::schema::Types;
+use crate::value::{Family, Given, Marks, Progress, Reader, Syntax, number, quoted};
+
+/// A value is nested deeper than the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooDeep;
+
+/// A value as JSON.
+#[derive(Debug, Clone)]
+pub(crate) struct Typed {
+    pub(crate) json: String,
+    /// False when it fits none of the declared types.
+    pub(crate) fits: bool,
+    /// The gravest that was mended in it.
+    pub(crate) mended: Option<FaultKind>,
+}
+
+impl Typed {
+    fn new(json: impl Into<String>, fits: bool) -> Self {
+        Self { json: json.into(), fits, mended: None }
+    }
+
+    fn guessed(json: &str) -> Self {
+        Self { mended: Some(FaultKind::GuessedValue), ..Self::new(json, true) }
+    }
+}
+
+/// The graver of two mends: one that may have changed the arguments.
+pub(crate) fn graver(one: Option<FaultKind>, other: Option<FaultKind>) -> Option<FaultKind> {
+    if one.is_some_and(FaultKind::changes_arguments) { one } else { other.or(one) }
+}
+
+impl Notes {
+    /// Remembers what was odd in a value.
+    pub(crate) fn add_read(&mut self, read: &Typed, at: usize) {
+        if !read.fits {
+            self.add(FaultKind::WrongType, at);
+        }
+        if let Some(kind) = read.mended {
+            self.add(kind, at);
+        }
+    }
+}
+
+/// How values are spelt, and how deep they may be nested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spelling {
+    /// Literals are Python's.
+    pub(crate) python: bool,
+    pub(crate) max_depth: usize,
+}
+
+/// Raw text as JSON: the most specific declared type that it can be read as, and text where it fits none.
+pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Typed, TooDeep> {
+    let value = text.trim();
+    if types.only_string() {
+        return Ok(Typed::new(quoted(text), true));
+    }
+    let family = if spelling.python { Family::Python } else { Family::Either };
+    if types.is_unknown() {
+        // What nobody declares and only a guess makes a value is text.
+        let sure = |read: &Typed| !read.mended.is_some_and(FaultKind::changes_arguments);
+        let json = as_json(value, spelling)?.filter(|read| !read.json.starts_with('"') && sure(read));
+        return Ok(json.unwrap_or_else(|| Typed::new(quoted(text), true)));
+    }
+    let nothing = |words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    if (types.null && nothing(&["null", "none"])) || (!types.string && nothing(&["null", "none", "nil"])) {
+        return Ok(Typed::new("null", types.null));
+    }
+    if let Some(read) = numeric(value, types, family).or_else(|| truth(value, types)) {
+        return Ok(read);
+    }
+    if let Some(read) = nested(value, types, spelling)? {
+        return Ok(read);
+    }
+    // A value in quotes, where no text may stand.
+    if let Some(inside) = unquoted(value).filter(|_| !types.string) {
+        let read = typed(inside, types, spelling)?;
+        if read.fits {
+            return Ok(read);
+        }
+    }
+    Ok(Typed::new(quoted(text), types.string))
+}
+
+fn numeric(value: &str, types: Types, family: Family) -> Option<Typed> {
+    if (types.integer || types.number) && is_number(value) {
+        let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
+        let whole = || value.parse().is_ok_and(|number: f64| number.fract() == 0.0);
+        let fits = types.number || !value.contains(['.', 'e', 'E']) || integral.is_some();
+        if fits || (!types.string && whole()) {
+            return Some(Typed::new(integral.unwrap_or(value), true));
+        }
+    }
+    // A number as people write it, where it can be nothing else.
+    let declared = (types.integer || types.number) && !types.string;
+    let (json, mended) = number(value, family).filter(|_| declared)?;
+    let fits = types.number || !json.contains(['.', 'e', 'E']);
+    fits.then(|| Typed { mended, ..Typed::new(json, true) })
+}
+
+fn truth(value: &str, types: Types) -> Option<Typed> {
+    if !types.boolean {
+        return None;
+    }
+    let word = value.to_ascii_lowercase();
+    match word.as_str() {
+        "true" | "false" => Some(Typed::new(word, true)),
+        "1" | "yes" | "on" if !types.string => Some(Typed::guessed("true")),
+        "0" | "no" | "off" if !types.string => Some(Typed::guessed("false")),
+        _ => None,
+    }
+}
+
+/// An object or a list, where one may stand.
+fn nested(value: &str, types: Types, spelling: Spelling) -> Result<Option<Typed>, TooDeep> {
+    let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
+    let fits = (types.object && opens(b'{')) || (types.array && opens(b'['));
+    // An object where a list is declared is still what the model means.
+    let nests = (types.object || types.array) && !types.string && (opens(b'{') || opens(b'['));
+    if !fits && !nests {
+        return Ok(None);
+    }
+    if let Some(read) = as_json(value, spelling)? {
+        return Ok(Some(Typed { fits, ..read }));
+    }
+    // Some models write what would stand inside a JSON string.
+    let Ok(plain) = serde_json::from_str::<String>(&format!("\"{value}\"")) else { return Ok(None) };
+    let read = as_json(&plain, spelling)?;
+    Ok(read.map(|read| Typed { fits, mended: graver(read.mended, Some(FaultKind::Repaired)), ..read }))
+}
+
+/// What stands between the quotes of `text`, which may be escaped; none where it holds more of them.
+fn unquoted(text: &str) -> Option<&str> {
+    let inside = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    inside("\"").or_else(|| inside("\\\"")).filter(|inside| !inside.contains('"'))
+}
+
+/// `text` as one JSON value, with JSON's or Python's spelling of literals.
+pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, TooDeep> {
+    if is_number(text) {
+        return Ok(Some(Typed::new(text, true)));
+    }
+    let syntax = if spelling.python { Syntax::python() } else { Syntax::either() };
+    let given = Given { syntax, marks: &Marks::default(), text, end: Some(End::End) };
+    let (mut values, mut out, mut look) = (Reader::new(spelling.max_depth), String::new(), 0);
+    let mut emit = |piece: &str, _: Range<usize>| out.push_str(piece);
+    let progress = values.read(given, &mut look, &mut 0, &mut 0, &mut emit);
+    if progress == Progress::TooDeep {
+        return Err(TooDeep);
+    }
+    let whole = match progress {
+        Progress::Done => text[look..].trim().is_empty(),
+        // What ends the value follows it, so that only brackets can be missing.
+        Progress::More => values.close_missing(given, &mut emit),
+        _ => false,
+    };
+    let notes = values.notes.take().unwrap_or_default();
+    let mended = notes.iter().fold(None, |mended, (kind, _)| graver(mended, Some(kind)));
+    Ok(whole.then(|| Typed { mended, ..Typed::new(out.trim(), true) }))
+}
+
+fn is_number(text: &str) -> bool {
+    matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9'))
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}

@@ -1,0 +1,282 @@
+//! What servers say when they refuse.
+
+use std::fmt;
+
+use crate::error::excerpt;
+use crate::fields::{Fields, list, string};
+
+/// A server's refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiError {
+    /// What it means for the caller.
+    pub kind: ApiErrorKind,
+    /// The server's own words; when it sent none that can be read, what was expected and what came.
+    pub message: String,
+}
+
+/// What a refusal means for the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ApiErrorKind {
+    /// The key is missing, wrong, or not allowed to do this.
+    Authentication,
+    /// There is no such model, or no such address.
+    NotFound,
+    /// The server or the model cannot take tools; the same request without them may work.
+    ToolsUnsupported,
+    /// The conversation is longer than the model's context. Tokens, where the server says them.
+    ContextExceeded {
+        /// What fits.
+        limit: Option<u64>,
+        /// What was sent.
+        sent: Option<u64>,
+    },
+    /// Too many requests; later may work.
+    RateLimited,
+    /// The server is broken, loading or overloaded; later may work.
+    Unavailable,
+    /// Anything else.
+    Other,
+}
+
+impl ApiError {
+    /// Reads the body of an answer with an error status.
+    pub fn from_response(status: u16, body: &str) -> Self {
+        Self::read(Some(status), body)
+    }
+
+    /// Reads an error object that came inside a stream.
+    pub fn from_stream(json: &str) -> Self {
+        Self::read(None, json)
+    }
+
+    fn read(status: Option<u16>, body: &str) -> Self {
+        let said = Said::read(body);
+        let status = status.or(said.status).unwrap_or(0);
+        let kind = said.kind(status);
+        Self { kind, message: said.message.unwrap_or_else(|| nothing_readable(body)) }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+fn nothing_readable(body: &str) -> String {
+    if body.trim().is_empty() {
+        "expected an error message, got an empty body".to_owned()
+    } else {
+        format!("expected an error message in JSON, got `{}`", excerpt(body))
+    }
+}
+
+/// What an error body says, wherever it says it.
+#[derive(Default)]
+struct Said {
+    message: Option<String>,
+    code: String,
+    status: Option<u16>,
+    limit: Option<u64>,
+    sent: Option<u64>,
+}
+
+impl Said {
+    fn read(body: &str) -> Self {
+        let Ok(outer) = Fields::read(body, "error") else { return Self::default() };
+        let inner = outer.get("error").unwrap_or(body);
+        if let Ok(message) = string(inner, "error") {
+            return Self { message: Some(message), ..Self::default() };
+        }
+        let Ok(fields) = Fields::read(inner, "error") else { return Self::default() };
+        let text = |name| fields.text(name).ok().flatten();
+        let code = [text("code"), text("type")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        Self {
+            message: text("message").or_else(|| fields.get("detail").and_then(detail)),
+            code,
+            status: fields.number("code").and_then(|code| u16::try_from(code).ok()),
+            limit: fields.number("n_ctx"),
+            sent: fields.number("n_prompt_tokens"),
+        }
+    }
+
+    fn kind(&self, status: u16) -> ApiErrorKind {
+        let message = self.message.as_deref().unwrap_or_default().to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        let codes = |words: &[&str]| words.iter().any(|word| self.code.contains(word));
+        if refuses_tools(&message) {
+            ApiErrorKind::ToolsUnsupported
+        } else if self.code.contains("context") || says(CONTEXT_EXCEEDED) {
+            let (sent, limit) = compared(&message).unzip();
+            ApiErrorKind::ContextExceeded { limit: self.limit.or(limit), sent: self.sent.or(sent) }
+        } else if matches!(status, 401 | 403) || codes(&["invalid_api_key", "authentication", "permission"]) {
+            ApiErrorKind::Authentication
+        } else if status == 404 || self.code.contains("not_found") {
+            ApiErrorKind::NotFound
+        } else if status == 429 || codes(&["rate_limit"]) {
+            ApiErrorKind::RateLimited
+        } else if matches!(status, 408 | 409 | 500..) || codes(&["overloaded", "server_error"]) {
+            ApiErrorKind::Unavailable
+        } else {
+            ApiErrorKind::Other
+        }
+    }
+}
+
+/// The numbers of `205000 tokens > 200000 maximum`, as Anthropic says it.
+fn compared(message: &str) -> Option<(u64, u64)> {
+    let (sent, limit) = message.split_once(" tokens > ")?;
+    let sent = sent.rsplit(' ').next()?.parse().ok()?;
+    Some((sent, limit.split(' ').next()?.parse().ok()?))
+}
+
+/// `detail` of a `FastAPI` server: a sentence, or a list of what is wrong with the request.
+fn detail(text: &str) -> Option<String> {
+    if let Ok(sentence) = string(text, "detail") {
+        return Some(sentence);
+    }
+    let parts: Vec<String> = list(text, "detail")
+        .ok()?
+        .into_iter()
+        .filter_map(|part| {
+            let fields = Fields::read(part, "detail").ok()?;
+            let said = fields.text("msg").ok().flatten()?;
+            let place = list(fields.get("loc")?, "loc").ok()?.join(".").replace('"', "");
+            Some(format!("{place}: {said}"))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+const CONTEXT_EXCEEDED: &[&str] = &[
+    "context length",
+    "context size",
+    "context window",
+    "context the overflows",
+    "maximum context",
+    "prompt is too long",
+    "too many tokens",
+];
+
+/// Ollama, llama.cpp, vLLM, LM Studio and their kin refuse tools in words of their own.
+fn refuses_tools(message: &str) -> bool {
+    const ABOUT_TOOLS: &[&str] = &["tool", "function call"];
+    const REFUSAL: &[&str] = &[
+        "not support",
+        "unsupported",
+        "requires --jinja",
+        "--enable-auto-tool-choice",
+        "not enabled",
+        "not permitted",
+        "unrecognized request argument",
+        "unable to generate parser",
+        "no endpoints found",
+    ];
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    says(ABOUT_TOOLS) && says(REFUSAL) || message.contains("unable to generate parser for this template")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiError, ApiErrorKind};
+
+    fn kind(status: u16, body: &str) -> ApiErrorKind {
+        ApiError::from_response(status, body).kind
+    }
+
+    #[test]
+    fn servers_refuse_tools_in_many_words() {
+        for (status, body) in [
+            (
+                400,
+                r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"invalid_request_error"}}"#,
+            ),
+            (400, r#"{"error":"\"llama2\" does not support tools"}"#),
+            (
+                500,
+                r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+            ),
+            (
+                400,
+                r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","code":400}"#,
+            ),
+            (
+                422,
+                r#"{"detail":[{"type":"extra_forbidden","loc":["body","tools"],"msg":"Extra inputs are not permitted"}]}"#,
+            ),
+            (404, r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#),
+            (
+                500,
+                r#"{"error":{"message":"Unable to generate parser for this template. Automatic parser generation failed"}}"#,
+            ),
+        ] {
+            assert_eq!(kind(status, body), ApiErrorKind::ToolsUnsupported, "{body}");
+        }
+    }
+
+    #[test]
+    fn other_refusals_are_told_apart() {
+        assert_eq!(kind(401, r#"{"error":{"message":"Incorrect API key"}}"#), ApiErrorKind::Authentication);
+        assert_eq!(kind(404, r#"{"error":{"message":"model 'x' not found"}}"#), ApiErrorKind::NotFound);
+        assert_eq!(kind(429, "slow down"), ApiErrorKind::RateLimited);
+        assert_eq!(kind(503, r#"{"error":{"message":"Loading model"}}"#), ApiErrorKind::Unavailable);
+        assert_eq!(kind(400, r#"{"error":{"message":"temperature must be >= 0"}}"#), ApiErrorKind::Other);
+        assert_eq!(
+            kind(
+                400,
+                r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}"#
+            ),
+            ApiErrorKind::ContextExceeded { limit: Some(8192), sent: Some(9000) },
+        );
+        assert_eq!(
+            kind(400, r#"{"error":{"message":"This model's maximum context length is 4096 tokens"}}"#),
+            ApiErrorKind::ContextExceeded { limit: None, sent: None },
+        );
+    }
+
+    #[test]
+    fn other_apis_say_the_same_in_their_words() {
+        let anthropic = |kind: &str, message: &str| {
+            format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}}}}"#)
+        };
+        assert_eq!(
+            kind(
+                400,
+                &anthropic("invalid_request_error", "prompt is too long: 205000 tokens > 200000 maximum")
+            ),
+            ApiErrorKind::ContextExceeded { limit: Some(200_000), sent: Some(205_000) },
+        );
+        for (code, expected) in [
+            ("overloaded_error", ApiErrorKind::Unavailable),
+            ("rate_limit_error", ApiErrorKind::RateLimited),
+            ("authentication_error", ApiErrorKind::Authentication),
+            ("invalid_request_error", ApiErrorKind::Other),
+        ] {
+            assert_eq!(ApiError::from_stream(&anthropic(code, "no")).kind, expected, "{code}");
+        }
+        let ollama = r#"{"error":"the input length exceeds the context length"}"#;
+        assert_eq!(kind(400, ollama), ApiErrorKind::ContextExceeded { limit: None, sent: None });
+    }
+
+    #[test]
+    fn a_tool_word_alone_is_no_refusal_of_tools() {
+        assert_eq!(kind(400, r#"{"error":"tool_call_id is missing"}"#), ApiErrorKind::Other);
+        assert_eq!(kind(400, r#"{"error":"images are not supported"}"#), ApiErrorKind::Other);
+    }
+
+    #[test]
+    fn an_error_in_a_stream_brings_its_status_along() {
+        let error = ApiError::from_stream(r#"{"error":{"code":503,"message":"Loading model"}}"#);
+        assert_eq!((error.kind, error.message.as_str()), (ApiErrorKind::Unavailable, "Loading model"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_shown() {
+        let error = ApiError::from_response(502, "<html>\n<b>Bad gateway</b>");
+        assert_eq!(error.message, "expected an error message in JSON, got `<html> <b>Bad gateway</b>`");
+        assert_eq!(ApiError::from_response(500, " ").message, "expected an error message, got an empty body");
+    }
+}
