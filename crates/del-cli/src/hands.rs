@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use del_dialects::{Call, CallResult, Tool};
 use del_mcp::Servers;
 use del_tools::{
-    Approval, Cancel, Code, Gate, JobState, ToolResult, Toolbox, Toolset, UndoState, UndoStore, Undoable,
+    Approval, Cancel, Code, Failure, Gate, JobState, ToolResult, Toolbox, Toolset, UndoState, UndoStore,
+    Undoable,
 };
 use similar::TextDiff;
 
@@ -280,4 +281,8 @@ pub(crate) fn exit(result: &ToolResult) -> Exit {
         Some(code) if code == Code::Cancelled.as_str() => Exit::Interrupted,
         _ => Exit::ToolFailed,
     }
+}
+
+fn cancelled() -> ToolResult {
+    Failure::new(Code::Cancelled, "cancelled by the user.").into()
 }

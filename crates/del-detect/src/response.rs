@@ -6,6 +6,7 @@
 mod call;
 mod channels;
 mod fields;
+mod inexpressible;
 mod pattern;
 mod regex;
 mod template;
@@ -16,7 +17,8 @@ use thiserror::Error;
 use crate::describe::{list, one_or_list, quoted};
 use pattern::Bit;
 
-pub use template::{Inexpressible, template};
+pub use inexpressible::Inexpressible;
+pub use template::template;
 
 /// Why a response template is no description.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

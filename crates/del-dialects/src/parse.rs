@@ -2,6 +2,7 @@
 
 mod body;
 mod channels;
+mod character;
 mod cited;
 mod doubt;
 mod echo;
@@ -202,6 +203,14 @@ impl Io<'_> {
     fn rewind(&mut self, to: usize) {
         self.again += self.look.saturating_sub(to) as u64;
         self.look = to;
+    }
+
+    /// Settles thinking up to `to`.
+    fn think(&mut self, to: usize) {
+        if self.at < to {
+            self.send(Event::Reasoning(&self.text[self.at..to]), self.at, to);
+            self.at = to;
+        }
     }
 
     fn last(&self) -> bool {

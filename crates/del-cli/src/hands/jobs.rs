@@ -81,7 +81,7 @@ impl Hands {
             jobs.wait(id, Duration::from_secs(wait.min(LONGEST_WAIT)), cancel);
         }
         if cancel.is_cancelled() {
-            return super::running::cancelled();
+            return super::cancelled();
         }
         let (Some(state), Some(output)) = (jobs.get(id), jobs.read(id)) else {
             let cause = format!("there is no job {id}; those of an earlier session ended with it.");

@@ -80,7 +80,7 @@ impl Hands {
         watch: &mut dyn Onlooker,
     ) -> ToolResult {
         if cancel.is_cancelled() {
-            return cancelled();
+            return super::cancelled();
         }
         if self.planning && self.task.is_none() && call.name == todo::NAME {
             return self.plan.take(call);
@@ -213,10 +213,6 @@ fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
         }
         _ => {}
     })
-}
-
-pub(super) fn cancelled() -> ToolResult {
-    Failure::new(Code::Cancelled, "cancelled by the user.").into()
 }
 
 fn broken() -> ToolResult {

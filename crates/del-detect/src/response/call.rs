@@ -8,8 +8,8 @@ use del_dialects::Dialect;
 use del_dialects::description::{Codec, Frame, Literal, Loose, Mark, Need, Piece, Slot};
 use serde_json::{Value, json};
 
+use super::inexpressible::{Inexpressible, because};
 use super::regex::{either, head, literal, mark, may_be_missing, maybe, passed_over};
-use super::template::{Inexpressible, because};
 use super::{channels, fields};
 
 /// A region for calls.

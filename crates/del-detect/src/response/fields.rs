@@ -3,8 +3,8 @@
 use del_dialects::description::{FieldForm, Slot};
 use serde_json::{Value, json};
 
+use super::inexpressible::{Inexpressible, because};
 use super::regex::literal;
-use super::template::{Inexpressible, because};
 
 /// One field as a regular expression; a key that stands in the closer is that of group `group`.
 fn field(form: &FieldForm, key: &str, value: &str, group: &str) -> String {

@@ -1,32 +1,13 @@
 //! A dialect becomes the response template that `transformers` reads it with.
 
-use std::fmt;
-
 use del_dialects::Dialect;
 use del_dialects::description::Frame;
 use serde_json::{Map, Value, json};
 
 use super::call::{self, Call};
 use super::channels;
+use super::inexpressible::{Inexpressible, because};
 use super::regex::either;
-
-/// Why a dialect has no response template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Inexpressible {
-    reason: &'static str,
-}
-
-impl fmt::Display for Inexpressible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected a dialect that a response template can say, got one in which {}", self.reason)
-    }
-}
-
-impl std::error::Error for Inexpressible {}
-
-pub(super) fn because<T>(reason: &'static str) -> Result<T, Inexpressible> {
-    Err(Inexpressible { reason })
-}
 
 /// The response template of a dialect. `anchor` is what the prompt ends with before the answer begins, as a regular
 /// expression; left out, the answer begins at the end of the prompt, or with the mark of thinking that stands there.

@@ -5,13 +5,12 @@ mod said;
 use super::opening::Opening;
 use super::plan::{Body, HeaderMark, Opener, Plan};
 use super::residue::Residue;
-use super::text::first_char;
-use super::thought::think;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::Channels;
 use crate::dialect::is_token;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::parse::character::first_char;
 use crate::scan::{Anchored, Scan};
 use crate::value::white_space;
 pub(super) use said::Said;
@@ -300,7 +299,7 @@ impl Engine {
             let kind = if call { FaultKind::UnclosedCall } else { FaultKind::OrphanMark };
             io.fault(kind, None, io.at, end);
         } else if thought {
-            think(io, end);
+            io.think(end);
         } else {
             self.say(io, end);
         }

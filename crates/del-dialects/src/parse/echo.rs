@@ -1,7 +1,6 @@
 //! Calls that a model says a second time behind their block, up to a second closing mark.
 
-use super::opening::{is_name, starts_name};
-use super::text::first_char;
+use super::character::{first_char, is_name, starts_name};
 use super::{Engine, Flow, Io, State};
 use crate::fault::FaultKind;
 use crate::scan::Scan;

@@ -1,8 +1,8 @@
 //! Behind a call: what closes it, the next call, or text again.
 
-use super::opening::{Opening, is_name, starts_name};
+use super::character::{first_char, is_name, starts_name};
+use super::opening::Opening;
 use super::plan::{Body, Opener, Target, Then, Walk};
-use super::text::first_char;
 use super::{Engine, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Codec;

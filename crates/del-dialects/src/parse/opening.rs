@@ -9,14 +9,12 @@ mod strict;
 use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Walk};
-use super::thought::think;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
 use crate::tool::has_required;
 use site::{Settled, head, site, tag};
-pub(super) use site::{is_in_name, is_name, starts_name};
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]
@@ -272,7 +270,7 @@ impl Engine {
     fn say_before(&mut self, io: &mut Io<'_>, opening: &Opening) {
         let start = io.at + opening.start;
         match opening.from {
-            From::Thought(_) => think(io, start),
+            From::Thought(_) => io.think(start),
             From::Text { .. } => self.say(io, start),
             From::Gap => {}
         }

@@ -3,7 +3,7 @@
 //! One policy for all dialects: what is provably whole counts; what was cut inside its arguments never does; half a
 //! mark is markup and not text.
 
-use super::opening::{is_name, starts_name};
+use super::character::{is_name, starts_name};
 use super::plan::Walk;
 use super::{End, Engine, Flow, Io, Meaning, State};
 use crate::dialect::Codec;
@@ -24,7 +24,7 @@ impl Engine {
                 if is_markup(&io.text[io.at..], io.end) {
                     io.at = end;
                 }
-                super::thought::think(io, end);
+                io.think(end);
                 io.fault(FaultKind::UnclosedReasoning, None, end, end);
             }
             State::Gap(gap) => {
@@ -163,7 +163,7 @@ impl Engine {
         if markup {
             self.settle_before(io, &opening);
         } else if thought {
-            super::thought::think(io, end);
+            io.think(end);
         } else {
             let token = io.at + opening.token();
             let half = !told && is_markup(&io.text[token.min(end)..], io.end);

@@ -1,10 +1,10 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::channels::Origin;
-use super::opening::{Opening, starts_name};
+use super::character::{first_char, starts_name};
+use super::opening::Opening;
 use super::plan::{Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::tail::before;
-use super::thought::think;
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::is_token;
@@ -293,7 +293,7 @@ impl Engine {
     /// The answer started inside thinking: its closing mark stands here, and no opening one came before.
     fn was_thinking(&mut self, io: &mut Io<'_>, hit: Match, framing: &str) {
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
-        think(io, hit.start - if framed { framing.len() } else { 0 });
+        io.think(hit.start - if framed { framing.len() } else { 0 });
         io.at = hit.end;
         io.rewind(hit.end);
         self.text.undecided = false;
@@ -401,9 +401,4 @@ impl Engine {
 /// the backtick of code.
 fn may_begin_line(before: [u8; 2]) -> bool {
     matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
-}
-
-/// The length of the character at `at`.
-pub(super) fn first_char(text: &str, at: usize) -> usize {
-    text[at..].chars().next().map_or(1, char::len_utf8)
 }

@@ -3,11 +3,10 @@
 use super::channels::Origin;
 use super::opening::Opening;
 use super::plan::Role;
-use super::text::first_char;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::is_token;
-use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::parse::character::first_char;
 use crate::scan::{Match, Scan};
 
 impl Engine {
@@ -23,7 +22,7 @@ impl Engine {
             }
             let Some(hit) = hit else {
                 let free = io.look - thought.marks.pending(scan);
-                think(io, free);
+                io.think(free);
                 return Flow::More;
             };
             let here = io.base + hit.start as u64;
@@ -50,7 +49,7 @@ impl Engine {
                 continue;
             }
             if openers.is_empty() {
-                think(io, hit.start);
+                io.think(hit.start);
                 io.at = hit.end;
                 io.rewind(hit.end);
                 self.resume_text();
@@ -67,7 +66,7 @@ impl Engine {
                 self.state = State::Thought { kind, scan: Scan::default() };
                 continue;
             };
-            think(io, hit.start);
+            io.think(hit.start);
             self.state = if first.is_header(plan) {
                 io.rewind(hit.start);
                 first.header(plan, Origin::Thought(kind), &io.text[hit.start..hit.end])
@@ -87,7 +86,7 @@ impl Engine {
 
     /// Drops a mark that neither ends thinking nor opens a call.
     fn drop_in_thought(&mut self, io: &mut Io<'_>, hit: Match, kind: usize, role: Role) {
-        think(io, hit.start);
+        io.think(hit.start);
         if role == Role::Begin {
             io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
         }
@@ -97,14 +96,5 @@ impl Engine {
         io.at = hit.end;
         io.rewind(hit.end);
         self.state = State::Thought { kind, scan: Scan::default() };
-    }
-}
-
-/// Settles thinking up to `to`.
-pub(super) fn think(io: &mut Io<'_>, to: usize) {
-    if io.at < to {
-        let span = io.span(io.at, to);
-        io.sink.event(Event::Reasoning(&io.text[io.at..to]), span);
-        io.at = to;
     }
 }

@@ -1,8 +1,8 @@
 //! What a header says, and where its body goes.
 
 use crate::dialect::{Channels, Route};
+use crate::parse::character::first_char;
 use crate::parse::plan::{Plan, Walk};
-use crate::parse::text::first_char;
 
 /// Where a body goes.
 pub(super) enum Way<'h> {

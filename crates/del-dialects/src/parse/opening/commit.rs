@@ -7,7 +7,6 @@ use crate::codec::attributes;
 use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::parse::plan::Walk;
-use crate::parse::thought::think;
 use crate::parse::{Engine, Io, Meaning, State};
 
 impl Engine {
@@ -100,7 +99,7 @@ impl Engine {
                 let lead = leads.iter().filter(|lead| held.ends_with(lead.as_str())).map(String::len).max();
                 self.say(io, start - lead.unwrap_or(0));
             }
-            From::Thought(_) => think(io, start),
+            From::Thought(_) => io.think(start),
             From::Gap => {}
         }
         io.at = start;

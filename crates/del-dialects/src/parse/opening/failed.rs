@@ -4,10 +4,9 @@ use super::{From, Opening};
 use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::parse::body::MAX_BARE;
+use crate::parse::character::first_char;
 use crate::parse::plan::{Body, is_distinct};
 use crate::parse::recover::is_markup;
-use crate::parse::text::first_char;
-use crate::parse::thought::think;
 use crate::parse::{Engine, Flow, Io, State};
 use crate::scan::{Scan, is_word};
 
@@ -40,7 +39,7 @@ impl Engine {
         if half || (found > start && !text && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
-                From::Thought(_) => think(io, start),
+                From::Thought(_) => io.think(start),
                 _ => self.say(io, start),
             }
             io.fault(FaultKind::OrphanMark, None, start, found);

@@ -3,8 +3,8 @@
 use super::{From, Opening, Place};
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
+use crate::parse::character::{first_char, is_name, starts_name};
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
-use crate::parse::text::first_char;
 use crate::scan::{Anchored, Match, Scan};
 use crate::value::white_space;
 
@@ -313,23 +313,4 @@ pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
         Codec::Object(Literal::Loose(_)) => walk.syntax.opens_arguments(byte),
         _ => byte == b'{',
     }
-}
-
-/// True when the character at `at` may begin a name.
-pub(in crate::parse) fn starts_name(text: &str, at: usize) -> bool {
-    text[at..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// True when the character at `at` may be part of a name.
-pub(in crate::parse) fn is_name(text: &str, at: usize) -> bool {
-    let byte = text.as_bytes()[at];
-    if byte < 0x80 {
-        return is_in_name(byte.into());
-    }
-    text[at..].chars().next().is_some_and(is_in_name)
-}
-
-/// True for a character of names.
-pub(in crate::parse) fn is_in_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '@' | '$' | '+' | '#')
 }

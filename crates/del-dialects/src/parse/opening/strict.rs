@@ -1,11 +1,10 @@
 //! The opening of a call as its dialect writes it: most models write nothing else, and it is passed at once. Anything else,
 //! and what is not there as a whole, is read step by step.
 
-use super::site::{is_name, starts_name};
 use super::{From, Opening, Place};
 use crate::codec::reading::MAX_SPACE;
+use crate::parse::character::{first_char, is_name, starts_name};
 use crate::parse::plan::{Expect, Strict, Walk};
-use crate::parse::text::first_char;
 use crate::parse::{Engine, Flow, Io, State};
 use crate::value::white_space;
 

@@ -3,7 +3,7 @@
 use super::{Plan, Then, is_distinct};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Slot;
-use crate::parse::opening::starts_name;
+use crate::parse::character::starts_name;
 use crate::tool::Tool;
 use crate::value::white_space;
 

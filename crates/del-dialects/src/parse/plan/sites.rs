@@ -5,7 +5,7 @@ use super::{MIN_DISTINCT, Opener, is_distinct};
 use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::dialect::{Channels, Codec, Literal, Mark, Need, Slot, is_token};
-use crate::parse::opening::is_in_name;
+use crate::parse::character::is_in_name;
 use crate::scan::Automaton;
 use crate::value::Marks;
 
