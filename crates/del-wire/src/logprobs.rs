@@ -9,6 +9,11 @@ pub(crate) fn read(list: &str) -> Vec<Value> {
     tokens.into_iter().map(|token| Value::Object(whole(token))).collect()
 }
 
+/// The member of a choice that holds such a list.
+pub(crate) fn member(list: &[Value]) -> String {
+    json!({"content": list, "refusal": null}).to_string()
+}
+
 fn whole(mut token: Map<String, Value>) -> Map<String, Value> {
     let others = match token.shift_remove("top_logprobs") {
         Some(Value::Array(others)) => others,

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::chat::members::Members;
 use crate::chunk::{Delta, Usage};
 use crate::fields::Fields;
+use crate::logprobs;
 use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
 
 /// Writes chat completions.
@@ -153,7 +154,7 @@ impl Chat {
         let (mut beside, inside) = unknown(raw, "delta");
         let likely;
         if raw.is_none() && !logprobs.is_empty() {
-            likely = json!({"content": logprobs, "refusal": null}).to_string();
+            likely = logprobs::member(logprobs);
             beside.push(("logprobs".to_owned(), &likely));
         }
         // What a server refuses with is a member that stays.
@@ -286,7 +287,7 @@ impl ToClient for Chat {
             choice.extend(&beside);
             let logprobs = if raw.is_none() { told.logprobs(new) } else { Vec::new() };
             if !logprobs.is_empty() {
-                choice.add("logprobs", &json!({"content": logprobs, "refusal": null}).to_string());
+                choice.add("logprobs", &logprobs::member(&logprobs));
             }
             choice.add_text("finish_reason", reason);
             choice.into_text()
