@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::check::DialectError;
-use super::rewrite::{Rewrite, unique};
+use super::rewrite::{Rewrite, SUFFIX, unique};
 
 /// A mark may be this long, in bytes: what a parser holds back at most.
 const MAX_MARK: usize = 128;
@@ -36,6 +36,9 @@ impl<'t> Source<'t> {
             let message = error.message().trim().replace('\n', "\\n");
             self.error(error.span().map_or(0, |span| span.start), message)
         })?;
+        if let Some(place) = table.get_ref().values().find_map(suffix) {
+            return Err(self.error(place, "expected texts without the character U+0000".to_owned()));
+        }
         let Range { start, .. } = table.span();
         Ok(Table::new("a description".to_owned(), self, start, table.into_inner()))
     }
@@ -349,5 +352,15 @@ impl<T: Read> Read for BTreeMap<String, T> {
             all.insert(field.key.clone(), T::read(field)?);
         }
         Ok(all)
+    }
+}
+
+/// Where a text holds the character that stands for a suffix in the spellings of marks.
+fn suffix(value: &Spanned<DeValue<'_>>) -> Option<usize> {
+    match value.get_ref() {
+        DeValue::String(text) => text.contains(SUFFIX).then(|| value.span().start),
+        DeValue::Array(list) => list.iter().find_map(suffix),
+        DeValue::Table(table) => table.values().find_map(suffix),
+        _ => None,
     }
 }

@@ -93,6 +93,7 @@ fn what_is_wrong_in_a_piece_is_named_with_its_line() {
         ("mark = []", "got an empty list"),
         ("", "a piece with mark, head or args"),
         (&format!("mark = '{}'", "x".repeat(129)), "at most 128 bytes for `mark`, got 129"),
+        (r#"mark = "a\u0000b""#, "texts without the character U+0000"),
     ] {
         refused("", &format!("{{ mark = '<a>' }},\n{{ {piece} }}"), "", 7, message);
     }
