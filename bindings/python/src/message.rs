@@ -1,10 +1,9 @@
 //! A whole answer. What is asked for is made an object of Python once.
 
 use del_dialects::Part;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 
 use crate::call::Call;
 use crate::event::Fault;
