@@ -68,13 +68,13 @@ impl<'a> Hybrid<'a> {
             let (places, unknown) = found(self.all, &call.arguments);
             return Some(result(!places.is_empty(), self.told(&places, &unknown)));
         }
-        (!self.has(&call.name) && self.all.iter().any(|tool| tool.name == call.name)).then(|| {
-            let text = format!(
-                "Error: not run: you had no definition of {} yet. You have it now. Call it again by its definition.",
-                call.name
-            );
-            result(false, text)
-        })
+        let tool = self.all.iter().find(|tool| tool.name == call.name && !self.has(&tool.name))?;
+        let text = format!(
+            "Error: not run: you had no definition of {} yet. You have it now. Call it again, with {}",
+            tool.name,
+            arguments(tool)
+        );
+        Some(result(false, text))
     }
 
     /// Whether the model has the definition of this tool.
@@ -105,13 +105,21 @@ impl<'a> Hybrid<'a> {
     }
 
     fn told(&self, places: &[usize], unknown: &[String]) -> String {
-        let names: Vec<&str> = places.iter().map(|place| self.all[*place].name.as_str()).collect();
+        let tools: Vec<&Tool> = places.iter().map(|place| &self.all[*place]).collect();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut parts = Vec::new();
-        match names.as_slice() {
+        match tools.as_slice() {
             [] => parts.push("Error: nothing is defined by that.".to_owned()),
-            [one] => parts.push(format!("You have the definition of {one} now. Call it.")),
+            [one] => {
+                parts.push(format!(
+                    "You have the definition of {} now. Call it, with {}",
+                    one.name,
+                    arguments(one)
+                ));
+            }
             several => {
-                parts.push(format!("You have the definitions of {} now. Call them.", several.join(", ")));
+                parts.push(format!("You have the definitions of {} now. Call them:", names.join(", ")));
+                parts.extend(several.iter().map(|tool| format!("{} with {}", tool.name, arguments(tool))));
             }
         }
         parts.extend(unknown.iter().map(|name| {
@@ -122,6 +130,25 @@ impl<'a> Hybrid<'a> {
             parts.push("Expected names of tools, separated by commas, got none.".to_owned());
         }
         parts.join(" ")
+    }
+}
+
+/// The arguments of a tool by name and type: without them, small models write those of the call before.
+fn arguments(tool: &Tool) -> String {
+    let required = tool.parameters.get("required").and_then(Value::as_array);
+    let optional = |key: &String| {
+        if required.is_some_and(|all| all.iter().any(|one| one == key)) { "" } else { ", optional" }
+    };
+    let properties = tool.parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let said = |(key, schema): (&String, &Value)| {
+        let kind = schema["type"].as_str().unwrap_or("any");
+        format!("{key} ({kind}{})", optional(key))
+    };
+    let all: Vec<String> = properties.map(said).collect();
+    if all.is_empty() {
+        "no arguments.".to_owned()
+    } else {
+        format!("its own arguments: {}.", all.join(", "))
     }
 }
 
@@ -343,6 +370,7 @@ mod tests {
         let guess = call("get_time", r#"{"town": "Rome"}"#);
         let result = hybrid.answer(&guess).unwrap();
         assert!(!result.ok && result.text.starts_with("Error: not run"), "{result:?}");
+        assert!(result.text.ends_with("with its own arguments: city (string, optional)."), "{result:?}");
         hybrid.take(&guess);
         assert_eq!(names(&hybrid), ["get_time"]);
         assert_eq!(hybrid.answer(&guess), None);

@@ -41,7 +41,10 @@ fn natively_a_tool_gets_the_definitions_of_others() {
     assert_eq!(names(&body), ["request_tools", "read_file"]);
     assert_eq!(talk.notices(), [Notice::Defined { names: vec!["read_file".to_owned()] }]);
     assert_eq!(body["tools"][1]["function"]["parameters"]["required"], json!(["path"]));
-    assert_eq!(body["messages"][3]["content"], "You have the definition of read_file now. Call it.");
+    assert_eq!(
+        body["messages"][3]["content"],
+        "You have the definition of read_file now. Call it, with its own arguments: path (string)."
+    );
 
     let calls = talk.answer_with_calls(&native_call("c2", "read_file", &["{\"path\":\"a\"}"]));
     talk.give(tool_results(&calls, "R"));
