@@ -43,7 +43,7 @@ fn natively_a_tool_gets_the_definitions_of_others() {
     assert_eq!(body["tools"][1]["function"]["parameters"]["required"], json!(["path"]));
     assert_eq!(
         body["messages"][3]["content"],
-        "You have the definition of read_file now. Call it, with its own arguments: path (string)."
+        "You have the definition of read_file now. Call it, with its own arguments: path (string), limit (integer, optional)."
     );
 
     let calls = talk.answer_with_calls(&native_call("c2", "read_file", &["{\"path\":\"a\"}"]));
