@@ -127,10 +127,8 @@ impl Engine {
                 gap.scan = Scan::default();
                 None
             }
-            target => {
-                io.rewind(hit.start);
-                Some(self.next_call(io, target == Target::Opener { block: true }))
-            }
+            Target::Opener { block, step } => Some(self.next_call(io, hit.start, block, Some((step, hit)))),
+            _ => Some(self.next_call(io, hit.start, false, None)),
         }
     }
 
@@ -147,7 +145,7 @@ impl Engine {
             Then::Nothing => false,
         };
         if next {
-            return Some(self.next_call(io, false));
+            return Some(self.next_call(io, io.look, false, None));
         }
         let number = gap.walk;
         // A text in a list of calls.
@@ -171,22 +169,22 @@ impl Engine {
         Some(self.leave(io))
     }
 
-    /// The next call seems to open at `look`.
-    fn next_call(&mut self, io: &mut Io<'_>, block: bool) -> Flow {
+    /// The next call seems to open at `at`, where the mark of this step stands, or none.
+    fn next_call(&mut self, io: &mut Io<'_>, at: usize, block: bool, mark: Option<(usize, Match)>) -> Flow {
         let State::Gap(gap) = &self.state else { return Flow::Next };
         let walk = &io.plan.walks[gap.walk];
         let closes_block = block && self.call.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
         if !gap.broken && gap.step < end && walk.misses(gap.step, end) {
-            io.fault(FaultKind::MissingCloser, None, io.look, io.look);
+            io.fault(FaultKind::MissingCloser, None, at, at);
         }
         self.call.in_block &= !block;
-        let start = io.look - io.at;
+        let start = at - io.at;
         let number = gap.walk;
         // The next call may be of another form of the same dialect.
         self.candidates.clear();
         self.candidates.extend(walk.forms.clone().rev().filter(|other| *other != number).map(Opener::of));
-        self.begin_opening(io, Opening::after(number, start))
+        self.begin_opening(io, Opening::after(number, start), mark)
     }
 
     /// Back to text: what was held is the user's.

@@ -379,7 +379,7 @@ impl Engine {
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
-            self.begin_opening(io, opening);
+            self.begin_opening(io, opening, None);
         }
         Some(Flow::Next)
     }

@@ -6,11 +6,17 @@ use crate::codec::reading::MAX_SPACE;
 use crate::parse::character::{first_char, is_name, starts_name};
 use crate::parse::plan::{Expect, Strict, Walk};
 use crate::parse::{Engine, Flow, Io, State};
+use crate::scan::Match;
 use crate::value::white_space;
 
 impl Engine {
-    /// Tries what may open a call.
-    pub(in crate::parse) fn begin_opening(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
+    /// Tries what may open a call. A mark that stands there was found already, and is not looked at again.
+    pub(in crate::parse) fn begin_opening(
+        &mut self,
+        io: &mut Io<'_>,
+        mut opening: Opening,
+        mark: Option<(usize, Match)>,
+    ) -> Flow {
         let known = self.tried.passed.len();
         if let Some(passed) = opening.as_written(io, self.turn.limits.name, &mut self.tried.passed) {
             io.look = io.at + passed.token;
@@ -18,6 +24,11 @@ impl Engine {
             return self.begin(io, None);
         }
         self.tried.passed.truncate(known);
+        if let Some((step, hit)) = mark {
+            self.tried.passed.push((opening.walk, io.base + hit.start as u64));
+            opening.pass(&io.plan.walks[opening.walk], step, hit.end - io.at);
+        }
+        io.rewind(io.at + opening.token);
         self.state = State::Opening(opening);
         Flow::Next
     }

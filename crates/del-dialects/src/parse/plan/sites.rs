@@ -30,8 +30,8 @@ pub(in crate::parse) enum Target {
     Closer(usize),
     /// What closes a group, or a call, in which no name stands.
     Empty(usize),
-    /// What opens the next call, or the next block.
-    Opener { block: bool },
+    /// What opens the next call, or the next block, and the step that it is the mark of there.
+    Opener { block: bool, step: usize },
     /// A header begins.
     Header,
     /// What opens a call of another form of the dialect.
@@ -189,8 +189,9 @@ impl Walk {
             }
             for (place, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
                 let block = place < self.call;
-                spellings
-                    .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
+                let target =
+                    |mark: &String| Target::Opener { block, step: self.begun_by(mark).unwrap_or(place) };
+                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), target(spelling))));
             }
             spellings.extend(self.others.iter().map(|mark| (mark.clone(), Target::Other)));
             let between = self.dialect.between.trim();
@@ -260,9 +261,19 @@ impl Walk {
         }
     }
 
+    /// The marks that the next call may begin with.
+    fn beginnings(&self) -> impl Iterator<Item = (usize, &Mark)> {
+        self.marks_from(self.call).into_iter().chain(self.marks_from(0))
+    }
+
+    /// The step that the next call begins with where this mark stands.
+    fn begun_by(&self, spelling: &String) -> Option<usize> {
+        self.beginnings().find(|(_, mark)| mark.read.contains(spelling)).map(|(place, _)| place)
+    }
+
     fn again(&self) -> Site {
         let mut spellings: Vec<(String, Target)> = Vec::new();
-        for (place, mark) in self.marks_from(self.call).into_iter().chain(self.marks_from(0)) {
+        for (place, mark) in self.beginnings() {
             spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
         }
         Site::new(spellings, self.then(self.call))
