@@ -22,9 +22,9 @@ pub(super) struct Trial {
     heard: Heard,
 }
 
-/// Why a mark is tried.
+/// What stands around the mark, which is why it is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
+enum Around {
     /// It stands behind this quote, inside a sentence. It is talked about when the quote is closed right behind the calls.
     Quoted(u8),
     /// It is a fence behind prose: an example, or the call itself. It is a call when it ends the answer and holds nothing
@@ -35,7 +35,7 @@ enum Doubt {
 /// What the copy has said so far.
 #[derive(Debug, Clone)]
 struct Heard {
-    doubt: Doubt,
+    around: Around,
     /// Where the mark begins, in the answer.
     from: u64,
     /// The declared tools; with none any may be called.
@@ -54,13 +54,13 @@ struct Heard {
 impl Heard {
     /// Where in the answer this is something else than a call.
     fn beside_calls(&mut self, event: Event<'_>, span: &Span) -> Option<u64> {
-        let fenced = self.doubt == Doubt::Fenced;
+        let fenced = self.around == Around::Fenced;
         match event {
             Event::Text(_) if span.end <= self.from => None,
             Event::Text(text) | Event::Reasoning(text) => {
                 let rest = text.trim_ascii_start();
                 let quote = rest.bytes().next()?;
-                self.closed = self.called && self.doubt == Doubt::Quoted(quote);
+                self.closed = self.called && self.around == Around::Quoted(quote);
                 Some(span.start + (text.len() - rest.len()) as u64)
             }
             Event::CallStart { name, .. } => {
@@ -112,14 +112,14 @@ impl Engine {
         let mut copy = self.copy(io, start);
         copy.quotes.unquoted = true;
         copy.text.fence.call = false;
-        self.begin_trial(io, start, copy, Doubt::Quoted(quote));
+        self.begin_trial(io, start, copy, Around::Quoted(quote));
     }
 
     /// Tries the fence at `start`, behind text.
     pub(super) fn try_fence(&mut self, io: &mut Io<'_>, start: usize) {
         let mut copy = self.copy(io, start);
         copy.quotes.fence = Some(io.base + start as u64);
-        self.begin_trial(io, start, copy, Doubt::Fenced);
+        self.begin_trial(io, start, copy, Around::Fenced);
     }
 
     /// An engine that reads on from the mark at `start`.
@@ -134,10 +134,10 @@ impl Engine {
         Self { state, position, candidates, ..self.clone() }
     }
 
-    fn begin_trial(&mut self, io: &mut Io<'_>, start: usize, copy: Self, doubt: Doubt) {
+    fn begin_trial(&mut self, io: &mut Io<'_>, start: usize, copy: Self, around: Around) {
         io.rewind(start);
         let heard = Heard {
-            doubt,
+            around,
             from: io.base + start as u64,
             tools: self.turn.tools.iter().map(|tool| tool.name.clone()).collect(),
             events: Vec::new(),
@@ -182,19 +182,19 @@ impl Engine {
             return Flow::More;
         }
         let begun = heard.unclosed && io.text[start..].contains(['{', '[']);
-        match heard.doubt {
-            Doubt::Quoted(_) if heard.closed => {
+        match heard.around {
+            Around::Quoted(_) if heard.closed => {
                 let to = heard.other.map_or(start, |to| usize::try_from(to - io.base).unwrap_or(start));
                 io.rewind(to);
                 self.pass(io, to);
                 self.resume_text();
                 Flow::Next
             }
-            Doubt::Quoted(_) => self.take_over(io, over.is_some()),
-            Doubt::Fenced if heard.other.is_none() && over.is_some() && (heard.called || begun) => {
+            Around::Quoted(_) => self.take_over(io, over.is_some()),
+            Around::Fenced if heard.other.is_none() && over.is_some() && (heard.called || begun) => {
                 self.take_over(io, true)
             }
-            Doubt::Fenced => {
+            Around::Fenced => {
                 // What was looked at is not tried once more.
                 let tried = trial.copy.tried.bare.max(heard.other.unwrap_or(io.base + end as u64));
                 self.tried.bare = self.tried.bare.max(tried).max(io.base + start as u64 + 1);
