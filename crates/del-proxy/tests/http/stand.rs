@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use del_proxy::{Proxy, RouteSettings, Settings, Upstream};
-use reqwest::{Client, Method, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -25,8 +25,13 @@ pub(crate) struct Stand {
 }
 
 pub(crate) fn client() -> Client {
+    builder().pool_max_idle_per_host(0).build().unwrap()
+}
+
+/// A client in the making, with the cryptography that one needs to be built at all.
+pub(crate) fn builder() -> ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap()
+    Client::builder().no_proxy()
 }
 
 /// A server on this machine, as `del serve` has it.

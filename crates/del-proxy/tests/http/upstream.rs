@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use del_proxy::Upstream;
-use reqwest::Client;
 use serde_json::json;
 
 use crate::model::{Model, Reply, Then, completion, event};
-use crate::stand::{Stand, assembled, client, document, events, streamed, tool, upstream, weather};
+use crate::stand::{Stand, assembled, builder, client, document, events, streamed, tool, upstream, weather};
 
 /// One answer, packed: as gzip, and as zstd with a block that is not compressed.
 fn packed(kind: &str) -> Vec<u8> {
@@ -94,7 +93,7 @@ fn closing(answers: usize) -> (String, Arc<AtomicUsize>) {
 async fn connections_are_kept_and_one_that_died_is_made_anew() {
     for (answers, expected, direct) in [(100, 1, true), (100, 1, false), (1, 6, true), (1, 6, false)] {
         let (base, connections) = closing(answers);
-        let pooled = Client::builder().no_proxy().build().unwrap();
+        let pooled = builder().build().unwrap();
         let stand = Stand::with(Model::at(base.clone()), |settings| {
             let through = Upstream::new(pooled, base.clone(), None).retrying_on(client());
             settings.routes[0].upstreams[0] = if direct { upstream(&base) } else { through };
