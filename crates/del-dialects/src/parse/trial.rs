@@ -3,11 +3,14 @@
 //! A copy of the engine reads on as if it did, and its events are buffered. With the verdict either they go out and
 //! the copy goes on in the engine's place, or all of it is forgotten and the mark is text.
 
+use std::sync::Arc;
+
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, Position, State};
 use crate::event::{Event, OwnedEvent, Sink, Span};
 use crate::fault::FaultKind;
 use crate::scan::Scan;
+use crate::tool::Tool;
 
 /// A mark that is read on trial. Offsets count from the first byte that is held.
 #[derive(Debug, Clone)]
@@ -39,7 +42,7 @@ struct Heard {
     /// Where the mark begins, in the answer.
     from: u64,
     /// The declared tools; with none any may be called.
-    tools: Vec<String>,
+    tools: Arc<[Tool]>,
     events: Vec<(OwnedEvent, Span)>,
     /// A call ended; in quotes it may be broken as well.
     called: bool,
@@ -64,7 +67,7 @@ impl Heard {
                 Some(span.start + (text.len() - rest.len()) as u64)
             }
             Event::CallStart { name, .. } => {
-                let known = self.tools.is_empty() || self.tools.iter().any(|tool| tool == name);
+                let known = self.tools.is_empty() || self.tools.iter().any(|tool| tool.name == name);
                 (fenced && !known).then_some(span.start)
             }
             Event::Fault(fault) if fenced => {
@@ -139,7 +142,7 @@ impl Engine {
         let heard = Heard {
             around,
             from: io.base + start as u64,
-            tools: self.turn.tools.iter().map(|tool| tool.name.clone()).collect(),
+            tools: Arc::clone(&self.turn.tools),
             events: Vec::new(),
             called: false,
             unclosed: false,
