@@ -6,12 +6,13 @@ use del_wire::anthropic::{self, to_client::Messages};
 use del_wire::chat::to_client::Chat;
 use del_wire::ollama::{self, to_client::Ollama};
 use del_wire::responses::{self, to_client::Responses};
+use del_wire::time::rfc3339;
 use del_wire::{Asked, ToClient, WireError};
 use serde_json::{Map, Value};
 
 use crate::memory::Shelf;
 use crate::refusal::Refusal;
-use crate::stamp::{response_id, rfc3339};
+use crate::stamp::response_id;
 
 /// An endpoint that gives answers of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

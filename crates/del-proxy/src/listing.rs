@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, Request, Response};
 use axum::response::IntoResponse;
 use del_wire::Asked;
 use del_wire::anthropic::plain;
+use del_wire::time::rfc3339;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
@@ -20,7 +21,6 @@ use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::{Route, Routes};
-use crate::stamp::rfc3339;
 use crate::upstream::Engine;
 use del_wire::ServerApi;
 use del_wire::count::{Counted, Counter};

@@ -19,6 +19,7 @@
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
 //! - [`convert`]: the records of `del convert`;
+//! - [`time`]: times as text;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
 //!
 //! The bytes of a streamed answer become one message of text and calls, wherever they are cut:
@@ -83,6 +84,7 @@ pub mod request;
 pub mod responses;
 pub mod server_api;
 pub mod sse;
+pub mod time;
 pub mod told;
 pub mod tools;
 

@@ -6,10 +6,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use del_wire::time::rfc3339;
 use serde_json::{Map, Value, json};
 
 use super::{Observer, Record};
-use crate::stamp::rfc3339;
 
 /// What a line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::time::UNIX_EPOCH;
 
 use del_agent::Mode;
 use del_dialects::{Collect, End, Message, Parser, Turn as Told};
+use del_wire::time::rfc3339;
 use del_wire::{Assembly, Decoder, Delta, Finish, Frame, FromServer, Heard};
 use serde_json::{Value, json};
 
@@ -11,7 +12,6 @@ use super::Lens;
 use super::reading::Reading;
 use super::record::{Entry, Kept, Turn};
 use crate::answer::Reader;
-use crate::stamp::rfc3339;
 
 /// What a server said, put together.
 #[derive(Debug, Default)]

@@ -17,12 +17,12 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Client, Error};
 use anyhow::Result;
+use del_wire::time::rfc3339;
 
 use super::OptionsFor;
 use super::editor::{Editor, Stop};
 use super::worker::Worker;
 use super::{commands, setup};
-use crate::age::stamp;
 use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::{self, Exit};
@@ -195,7 +195,7 @@ impl Desks {
             let changed = summary.changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
             SessionInfo::new(summary.head.id, summary.head.working_dir)
                 .title(summary.title)
-                .updated_at(stamp(changed))
+                .updated_at(rfc3339(changed))
         };
         ListSessionsResponse::new(found.into_iter().map(row).collect())
     }
