@@ -181,7 +181,7 @@ impl Reader {
     /// Behind a value stands something else than a comma or a closing bracket.
     pub(super) fn unexpected(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
         let place = self.place(on);
-        let next = self.look_ahead(on, on.look, &|window, last| window::next(window, last, &place));
+        let next = self.search_ahead(on, on.look, &|window, all| window::next(window, all, &place));
         let Some(next) = next else { return Some(Progress::More) };
         match next {
             window::Next::Item => {

@@ -243,12 +243,19 @@ fn own_quote(rest: &str, syntax: &Syntax) -> Option<usize> {
     Some(0)
 }
 
-/// What stands at the beginning of `window`, behind a value that no comma or bracket ends.
-pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
-    let byte = window.as_bytes().first().copied()?;
-    if let Some(opens) = place.marks.end(window, all, !place.outer).0? {
-        return Some(Next::End { opens });
+/// What stands at the beginning of `window`, behind a value that no comma or bracket ends. With it, how many bytes were
+/// looked at.
+pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> (Option<Next>, usize) {
+    match place.marks.end(window, all, !place.outer) {
+        (None, looks) => (None, looks),
+        (Some(Some(opens)), looks) => (Some(Next::End { opens }), looks),
+        (Some(None), _) => (next_in_call(window, all, place), window.len()),
     }
+}
+
+/// The same where the call goes on.
+fn next_in_call(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
+    let byte = window.as_bytes().first().copied()?;
     match own_quote(window, place.syntax) {
         None if !all => return None,
         Some(len) if len > 0 => return Some(Next::Quote(len)),
