@@ -186,9 +186,9 @@ impl Automaton {
         Anchored::More
     }
 
-    /// For each byte, whether a pattern begins with it.
-    pub(crate) fn firsts(&self) -> &[bool; 256] {
-        self.made().starts.firsts()
+    /// True for a byte that a pattern begins with.
+    pub(crate) fn begins_with(&self, byte: u8) -> bool {
+        self.made().starts.begins_with(byte)
     }
 
     /// True when no pattern begins in `bytes`, as far as they tell.

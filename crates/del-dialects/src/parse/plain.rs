@@ -35,7 +35,7 @@ impl Engine {
             State::Thought { kind, scan }
                 if scan.is_fresh()
                     && text.len() <= SHORT
-                    && !text.bytes().any(|byte| plan.thoughts[*kind].marks.firsts()[byte as usize]) =>
+                    && !text.bytes().any(|byte| plan.thoughts[*kind].marks.begins_with(byte)) =>
             {
                 sink.event(Event::Reasoning(text), span);
             }

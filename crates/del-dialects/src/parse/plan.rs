@@ -126,9 +126,8 @@ impl Plan {
         plan.gather_channels(&mut walks);
         plan.text =
             Automaton::new(plan.marks.iter().map(|mark| if mark.residue { "" } else { &mark.spelling }));
-        plan.special = Box::new(*plan.text.firsts());
-        for byte in *b"`~\n" {
-            plan.special[byte as usize] = true;
+        for byte in 0..=u8::MAX {
+            plan.special[byte as usize] = plan.text.begins_with(byte) || b"`~\n".contains(&byte);
         }
         if plan.marks.iter().any(|mark| mark.residue) {
             plan.worded = Some(Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str())));

@@ -10,11 +10,14 @@ use super::SUFFIX;
 /// How to find where the spellings of an automaton may begin.
 #[derive(Debug, Clone)]
 pub(super) struct Starts {
-    /// True for a byte that a spelling begins with.
-    firsts: Box<[bool; 256]>,
+    /// What spellings begin with.
+    begins: Box<Pairs>,
     /// For each byte one more than the place in `marks` of what it stands for; 0 for a byte that is no mark.
     numbers: Box<[u8; 256]>,
     marks: Vec<Mark>,
+    /// What stands before marks and behind them.
+    before: Box<Pairs>,
+    behind: Box<Pairs>,
     searches: Vec<Search>,
     /// How far a mark stands behind the beginning of its spelling at most.
     reach: usize,
@@ -26,9 +29,43 @@ struct Mark {
     byte: u8,
     /// How far it stands behind their beginnings at most.
     offset: usize,
-    /// What stands before and behind it in one of them, in which anything may where a spelling begins or ends.
-    before: [bool; 256],
-    behind: [bool; 256],
+}
+
+/// Which bytes may stand beside which: a bit for each of the first 64 bytes that are looked for, which others share. So a
+/// pair that is in it may be none, and one that is not never is.
+#[derive(Debug, Clone)]
+struct Pairs {
+    bits: [u64; 256],
+    beside: [u64; 256],
+    /// So many bytes have a bit.
+    len: u32,
+}
+
+impl Pairs {
+    fn new() -> Box<Self> {
+        Box::new(Self { bits: [0; 256], beside: [0; 256], len: 0 })
+    }
+
+    /// Beside `byte` may stand this other one, or any.
+    fn add(&mut self, byte: u8, beside: Option<u8>) {
+        let bit = &mut self.bits[byte as usize];
+        if *bit == 0 {
+            *bit = 1 << (self.len % u64::BITS);
+            self.len += 1;
+        }
+        match beside {
+            Some(other) => self.beside[other as usize] |= *bit,
+            None => self.beside.iter_mut().for_each(|other| *other |= *bit),
+        }
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.bits[byte as usize] != 0
+    }
+
+    fn may_be(&self, byte: u8, beside: u8) -> bool {
+        self.bits[byte as usize] & self.beside[beside as usize] != 0
+    }
 }
 
 /// A search for the next of some marks, behind which another byte stands.
@@ -70,16 +107,18 @@ const SHORT: usize = 2 * MAX_REACH;
 impl Starts {
     pub(super) fn of<'p>(spellings: impl Iterator<Item = &'p str>) -> Self {
         let mut starts = Self {
-            firsts: Box::new([false; 256]),
+            begins: Pairs::new(),
             numbers: Box::new([0; 256]),
             marks: Vec::new(),
+            before: Pairs::new(),
+            behind: Pairs::new(),
             searches: Vec::new(),
             reach: 0,
         };
         for spelling in spellings.filter(|spelling| !spelling.is_empty()) {
             starts.add(spelling);
         }
-        starts.searches = searches(&starts.marks);
+        starts.searches = starts.searches();
         starts
     }
 
@@ -91,28 +130,23 @@ impl Starts {
         else {
             return;
         };
-        self.firsts[bytes[0] as usize] = true;
+        let second = fixed_byte(bytes, 1);
+        self.begins.add(bytes[0], second);
         self.reach = self.reach.max(offset);
         let number = &mut self.numbers[byte as usize];
         if *number == 0 {
-            self.marks.push(Mark { byte, offset: 0, before: [false; 256], behind: [false; 256] });
+            self.marks.push(Mark { byte, offset: 0 });
             *number = u8::try_from(self.marks.len()).unwrap_or(u8::MAX);
         }
         let mark = &mut self.marks[*number as usize - 1];
         mark.offset = mark.offset.max(offset);
-        match offset.checked_sub(1) {
-            Some(before) => mark.before[bytes[before] as usize] = true,
-            None => mark.before = [true; 256],
-        }
-        match bytes.get(offset + 1) {
-            Some(behind) if *behind != SUFFIX as u8 => mark.behind[*behind as usize] = true,
-            _ => mark.behind = [true; 256],
-        }
+        self.before.add(byte, offset.checked_sub(1).map(|before| bytes[before]));
+        self.behind.add(byte, fixed_byte(bytes, offset + 1));
     }
 
-    /// For each byte, whether a spelling begins with it.
-    pub(super) fn firsts(&self) -> &[bool; 256] {
-        &self.firsts
+    /// True for a byte that a spelling begins with.
+    pub(super) fn begins_with(&self, byte: u8) -> bool {
+        self.begins.has(byte)
     }
 
     /// True when a spelling may begin in `bytes`.
@@ -131,7 +165,10 @@ impl Starts {
             self.skip(ahead, bytes, at)
         };
         let rest = &bytes[from..];
-        from + rest.iter().position(|byte| self.firsts[*byte as usize]).unwrap_or(rest.len())
+        let pair = rest.windows(2).position(|pair| self.begins.may_be(pair[0], pair[1]));
+        // The last byte may begin one, whatever comes.
+        let last = || rest.len() - usize::from(rest.last().is_some_and(|last| self.begins.has(*last)));
+        from + pair.unwrap_or_else(last)
     }
 
     /// How far no spelling begins, as marks tell.
@@ -156,9 +193,10 @@ impl Starts {
 
     /// How far the spelling may begin before `look` that the mark there may be of; it begins at `at` or behind it.
     fn tells(&self, bytes: &[u8], look: usize, at: usize) -> Option<usize> {
-        let mark = &self.marks[(self.numbers[bytes[look] as usize] as usize).checked_sub(1)?];
-        let tells =
-            mark.behind[bytes[look + 1] as usize] && (look == at || mark.before[bytes[look - 1] as usize]);
+        let byte = bytes[look];
+        let mark = &self.marks[(self.numbers[byte as usize] as usize).checked_sub(1)?];
+        let tells = self.behind.may_be(byte, bytes[look + 1])
+            && (look == at || self.before.may_be(byte, bytes[look - 1]));
         tells.then_some(mark.offset)
     }
 
@@ -189,6 +227,33 @@ impl Starts {
         to
     }
 
+    /// Finds all marks. Of many, those behind which few bytes may stand are looked for with these.
+    fn searches(&self) -> Vec<Search> {
+        const FEW: usize = 4;
+        let behind = |mark: &Mark| -> Vec<u8> {
+            (0..=u8::MAX).filter(|byte| self.behind.may_be(mark.byte, *byte)).collect()
+        };
+        let (paired, alone): (Vec<&Mark>, Vec<&Mark>) =
+            self.marks.iter().partition(|mark| self.marks.len() > 3 && behind(mark).len() <= FEW);
+        let pairs = paired.iter().flat_map(|mark| behind(mark).into_iter().map(|behind| [mark.byte, behind]));
+        // Elsewhere there is none, and what would look for one need not be there.
+        let pairs = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            packed::Searcher::new(pairs)
+        } else {
+            None
+        };
+        let single = if pairs.is_some() { alone } else { self.marks.iter().collect() };
+        let singles = single.chunks(3).map(|bytes| match *bytes {
+            [a, b, c] => Search::Three(a.byte, b.byte, c.byte),
+            [a, b] => Search::Two(a.byte, b.byte),
+            [a] => Search::One(a.byte),
+            _ => Search::Table,
+        });
+        let all: Vec<Search> =
+            pairs.map(|pairs| Search::Pairs(Box::new(pairs))).into_iter().chain(singles).collect();
+        if all.len() > MAX_SEARCHES { vec![Search::Table] } else { all }
+    }
+
     fn find_one(&self, search: &Search, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
         let text = &bytes[from..to];
         let place = match search {
@@ -202,29 +267,9 @@ impl Starts {
     }
 }
 
-/// Finds all marks. Of many, those behind which few bytes may stand are looked for with these.
-fn searches(marks: &[Mark]) -> Vec<Search> {
-    const FEW: usize = 4;
-    let behind = |mark: &Mark| (0..=u8::MAX).filter(|byte| mark.behind[*byte as usize]).collect::<Vec<u8>>();
-    let (paired, alone): (Vec<&Mark>, Vec<&Mark>) =
-        marks.iter().partition(|mark| marks.len() > 3 && behind(mark).len() <= FEW);
-    let pairs = paired.iter().flat_map(|mark| behind(mark).into_iter().map(|behind| [mark.byte, behind]));
-    // Elsewhere there is none, and what would look for one need not be there.
-    let pairs = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-        packed::Searcher::new(pairs)
-    } else {
-        None
-    };
-    let single = if pairs.is_some() { alone } else { marks.iter().collect() };
-    let singles = single.chunks(3).map(|bytes| match *bytes {
-        [a, b, c] => Search::Three(a.byte, b.byte, c.byte),
-        [a, b] => Search::Two(a.byte, b.byte),
-        [a] => Search::One(a.byte),
-        _ => Search::Table,
-    });
-    let all: Vec<Search> =
-        pairs.map(|pairs| Search::Pairs(Box::new(pairs))).into_iter().chain(singles).collect();
-    if all.len() > MAX_SEARCHES { vec![Search::Table] } else { all }
+/// The byte at this place of a spelling; none where any may stand.
+fn fixed_byte(spelling: &[u8], at: usize) -> Option<u8> {
+    spelling.get(at).copied().filter(|byte| *byte != SUFFIX as u8)
 }
 
 /// How much of any text a byte is.
