@@ -209,13 +209,14 @@ impl Engine {
     /// was talked about; otherwise the call began, and is broken.
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
+        let walk = &io.plan.walks[opening.walk];
         let named = opening
             .name
             .is_some_and(|(_, end)| io.text[io.at + end..io.at + opening.token].trim().is_empty());
-        let doubtful = opening.step < io.plan.walks[opening.walk].args
+        let doubtful = (opening.step < walk.args || walk.is_loose())
             && named
             && opening.name(io).and_then(|name| self.tool(name)).is_none();
-        let told = io.plan.walks[opening.walk].is_told(opening.opened);
+        let told = walk.is_told(opening.opened);
         if !self.candidates.is_empty() || self.in_a_sentence(io, io.at + opening.start) || doubtful || !told {
             return self.try_next(io, opening);
         }
@@ -223,8 +224,7 @@ impl Engine {
         if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }
-        let walk = opening.walk;
-        self.state = State::Reading(Reading::new(walk, &io.plan.walks[walk], true, self.turn.limits.depth));
+        self.state = State::Reading(Reading::new(opening.walk, walk, true, self.turn.limits.depth));
         self.break_call(io, FaultKind::BadArguments)
     }
 
