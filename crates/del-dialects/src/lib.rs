@@ -61,6 +61,7 @@
 
 mod codec;
 mod collect;
+mod cursor;
 mod dialect;
 mod dialects;
 mod event;

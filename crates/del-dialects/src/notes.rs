@@ -1,14 +1,15 @@
-//! What a reader found odd on its way, told when the call is over.
+//! What was odd in the arguments of a call, told when the call is over.
 
 use crate::fault::FaultKind;
 
-/// What was odd in arguments: of each kind the first place, in the text at hand.
+/// Of each kind the first place in the answer.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Notes {
-    any: bool,
     /// The dialect's own markup was guessed, and not only what stands in a value.
     pub(crate) markup: bool,
-    first: [Option<usize>; NOTED.len()],
+    /// A bit for each kind that has a place.
+    kinds: u16,
+    first: [u64; NOTED.len()],
 }
 
 const NOTED: [FaultKind; 9] = [
@@ -25,34 +26,28 @@ const NOTED: [FaultKind; 9] = [
 
 impl Notes {
     /// Remembers a place, unless the kind has one already.
-    pub(crate) fn add(&mut self, kind: FaultKind, at: usize) {
-        if let Some(place) = NOTED.iter().position(|noted| *noted == kind) {
-            self.first[place].get_or_insert(at);
-            self.any = true;
+    pub(crate) fn add(&mut self, kind: FaultKind, at: u64) {
+        let place = NOTED.iter().position(|noted| *noted == kind);
+        if let Some(place) = place.filter(|place| self.kinds >> place & 1 == 0) {
+            self.kinds |= 1 << place;
+            self.first[place] = at;
         }
     }
 
     /// Remembers a guess about the dialect's own markup.
-    pub(crate) fn add_markup(&mut self, kind: FaultKind, at: usize) {
+    pub(crate) fn add_markup(&mut self, kind: FaultKind, at: u64) {
         self.add(kind, at);
         self.markup = true;
     }
 
-    /// Remembers what others have noted.
-    pub(crate) fn add_all(&mut self, others: Option<Self>) {
-        for (kind, at) in others.iter().flat_map(Self::iter) {
-            self.add(kind, at);
-        }
-        self.markup |= others.is_some_and(|others| others.markup);
-    }
-
-    /// What was noted since this was asked last, if anything was: it mostly is not, piece after piece.
-    pub(crate) fn take(&mut self) -> Option<Self> {
-        self.any.then(|| std::mem::take(self))
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kinds == 0
     }
 
     /// All kinds that have a place.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaultKind, usize)> + use<> {
-        NOTED.into_iter().zip(self.first).filter_map(|(kind, at)| Some((kind, at?)))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaultKind, u64)> + use<> {
+        let kinds = self.kinds;
+        let noted = NOTED.into_iter().zip(self.first).enumerate();
+        noted.filter(move |(place, _)| kinds >> place & 1 == 1).map(|(_, noted)| noted)
     }
 }

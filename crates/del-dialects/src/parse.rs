@@ -80,7 +80,11 @@ impl Parser {
         } else {
             self.held.push_str(text);
             let used = self.engine.run(&self.plan, &self.held, None, sink);
-            self.held.drain(..used);
+            if used == self.held.len() {
+                self.held.clear();
+            } else {
+                self.held.drain(..used);
+            }
         }
     }
 
@@ -182,7 +186,7 @@ struct Io<'a> {
     /// Bytes that were looked at again.
     again: u64,
     /// What the search for marks of text has found already.
-    ahead: Ahead,
+    ahead: Option<Ahead>,
     sink: &'a mut dyn Sink,
 }
 
@@ -268,9 +272,11 @@ impl Engine {
             end,
             base: self.position.base,
             again: 0,
-            ahead: Ahead::default(),
+            ahead: None,
             sink,
         };
+        // The states that most pieces find stay functions of their own: one that holds all costs a short piece more to enter
+        // than to read.
         loop {
             let flow = match &self.state {
                 State::Text(_) => self.text(&mut io),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::cursor::Cursor;
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::notes::Notes;
@@ -37,14 +38,14 @@ pub(crate) fn graver(one: Option<FaultKind>, other: Option<FaultKind>) -> Option
     if one.is_some_and(FaultKind::changes_arguments) { one } else { other.or(one) }
 }
 
-impl Notes {
+impl Cursor<'_> {
     /// Remembers what was odd in a value.
-    pub(crate) fn add_read(&mut self, read: &Typed, at: usize) {
+    pub(crate) fn note_read(&mut self, read: &Typed, at: usize) {
         if !read.fits {
-            self.add(FaultKind::WrongType, at);
+            self.note(FaultKind::WrongType, at);
         }
         if let Some(kind) = read.mended {
-            self.add(kind, at);
+            self.note(kind, at);
         }
     }
 }
@@ -149,20 +150,20 @@ pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, T
         return Ok(Some(Typed::new(text, true)));
     }
     let syntax = if spelling.python { Syntax::python() } else { Syntax::either() };
-    let given = Given { syntax, marks: &Marks::default(), text, end: Some(End::End) };
-    let (mut values, mut out, mut look) = (Reader::new(spelling.max_depth), String::new(), 0);
+    let given = Given { syntax, marks: &Marks::default() };
+    let (mut values, mut out, mut notes) = (Reader::new(spelling.max_depth), String::new(), Notes::default());
+    let mut at = Cursor::new(text, Some(End::End), &mut notes);
     let mut emit = |piece: &str, _: Range<usize>| out.push_str(piece);
-    let progress = values.read(given, &mut look, &mut 0, &mut 0, &mut emit);
+    let progress = values.read(given, &mut at, &mut emit);
     if progress == Progress::TooDeep {
         return Err(TooDeep);
     }
     let whole = match progress {
-        Progress::Done => text[look..].trim().is_empty(),
+        Progress::Done => at.rest().trim().is_empty(),
         // What ends the value follows it, so that only brackets can be missing.
-        Progress::More => values.close_missing(given, &mut emit),
+        Progress::More => values.close_missing(given, &mut at, &mut emit),
         _ => false,
     };
-    let notes = values.notes.take().unwrap_or_default();
     let mended = notes.iter().fold(None, |mended, (kind, _)| graver(mended, Some(kind)));
     Ok(whole.then(|| Typed { mended, ..Typed::new(out.trim(), true) }))
 }

@@ -10,12 +10,12 @@
 mod bare;
 mod between;
 mod brackets;
-mod cursor;
 mod exact;
 mod json;
 mod key;
 mod keys;
 mod nesting;
+mod on;
 mod syntax;
 mod text;
 mod unescaped;
@@ -24,18 +24,18 @@ mod words;
 mod write;
 
 pub use brackets::Brackets;
-use cursor::Cursor;
-pub(crate) use cursor::{Emit, Given};
 pub(crate) use exact::{exact, exact_text};
 pub(crate) use json::{escape, members, plain, quoted, white_space};
 pub(crate) use keys::Keys;
+pub(crate) use on::Given;
+use on::On;
 pub(crate) use syntax::{Family, Marks, Syntax};
 use text::{Quote, Text};
 pub(crate) use words::number;
 pub(crate) use write::{escaped, write, write_arguments};
 
+use crate::cursor::{Cursor, Emit};
 use crate::fault::FaultKind;
-use crate::notes::Notes;
 
 /// Reads one value. Keeps its place from one piece of text to the next.
 #[derive(Debug, Clone)]
@@ -60,11 +60,6 @@ pub(crate) struct Reader {
     pub(crate) wants_text: bool,
     /// JSON inside parentheses of which it is not known yet whether they are a list.
     group: String,
-    /// Where in the answer the first byte that is given stands.
-    pub(crate) base: u64,
-    /// Where in the answer a search for the end of a text ended in vain.
-    pub(crate) doubted: u64,
-    pub(crate) notes: Notes,
     max_depth: usize,
 }
 
@@ -182,9 +177,6 @@ impl Reader {
             unnamed: Some(0),
             wants_text: false,
             group: String::new(),
-            base: 0,
-            doubted: 0,
-            notes: Notes::default(),
             max_depth,
         }
     }
@@ -200,7 +192,7 @@ impl Reader {
         self.keys.clear();
         self.group.clear();
         (self.state, self.unnamed, self.wants_text) = (State::Value { first: false }, Some(0), false);
-        (self.told, self.owed, self.window, self.notes) = (false, false, 0, Notes::default());
+        (self.told, self.owed, self.window) = (false, false, 0);
     }
 
     /// True before the first byte of the value.
@@ -229,12 +221,13 @@ impl Reader {
     }
 
     /// The text is over: where only closing brackets are missing, they are written.
-    pub(crate) fn close_missing(&mut self, given: Given<'_>, emit: Emit<'_>) -> bool {
-        let end = given.text.len();
-        let mut on = Cursor::new(given, end, end, emit);
+    pub(crate) fn close_missing(&mut self, given: Given<'_>, at: &mut Cursor<'_>, emit: Emit<'_>) -> bool {
+        let mut on = On { given, at, emit };
         let whole = self.state == State::After;
         if whole {
-            self.notes.add(FaultKind::MissingCloser, end);
+            let end = on.text.len();
+            on.skip(end - on.look);
+            on.note(FaultKind::MissingCloser, end);
             self.close_all(&mut on);
         }
         whole
@@ -246,18 +239,9 @@ impl Reader {
         Brackets::within(self.stack.len(), quote)
     }
 
-    /// Reads on from `*look`. `*kept` is the first byte that has not been passed on: on return everything before it
-    /// has been, and what lies between it and `*look` has to be there again next time. Bytes that were looked at again
-    /// are added to `*work`.
-    pub(crate) fn read(
-        &mut self,
-        given: Given<'_>,
-        look: &mut usize,
-        kept: &mut usize,
-        work: &mut u64,
-        emit: Emit<'_>,
-    ) -> Progress {
-        let mut on = Cursor::new(given, *look, *kept, emit);
+    /// Reads on at the byte at hand.
+    pub(crate) fn read(&mut self, given: Given<'_>, at: &mut Cursor<'_>, emit: Emit<'_>) -> Progress {
+        let mut on = On { given, at, emit };
         let progress = self.run(&mut on);
         if !self.holds() {
             let look = on.look;
@@ -266,12 +250,10 @@ impl Reader {
             let end = on.bytes.len();
             self.flush(&mut on, end);
         }
-        (*look, *kept) = (on.look, on.kept);
-        *work += on.again;
         progress
     }
 
-    fn run(&mut self, on: &mut Cursor<'_, '_>) -> Progress {
+    fn run(&mut self, on: &mut On<'_, '_>) -> Progress {
         loop {
             let stop = match self.state {
                 State::Text => self.text(on),

@@ -6,11 +6,12 @@ mod whole;
 mod write;
 use std::borrow::Cow;
 
+use crate::cursor::{Cursor, Emit};
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
 use crate::notes::Notes;
 use crate::tool::{Tool, parameter_of_text};
-use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
+use crate::value::{Given, Marks, Progress, Reader, Syntax, white_space};
 pub(crate) use member::is_usual;
 use member::{Member, member_of};
 pub(crate) use whole::Whole;
@@ -29,7 +30,6 @@ pub(crate) struct CallReader {
     /// Arguments that came before the name.
     early: String,
     args: Args,
-    pub(crate) notes: Notes,
     /// Before the name, only keys of a call are taken: anything else is data.
     strict: bool,
     /// It is no object of its syntax.
@@ -89,7 +89,6 @@ impl CallReader {
             id: None,
             early: String::new(),
             args: Args::None,
-            notes: Notes::default(),
             strict,
             malformed: false,
             definition: Definition::None,
@@ -128,38 +127,35 @@ impl CallReader {
         std::mem::take(&mut self.early)
     }
 
-    /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned.
+    /// Reads on at the byte at hand. `emit` gets argument text, and only after [`CallProgress::Named`] was returned.
     pub(crate) fn read(
         &mut self,
         form: &CallForm,
         callee: Callee<'_>,
         given: Given<'_>,
-        (look, kept, work): (&mut usize, &mut usize, &mut u64),
+        at: &mut Cursor<'_>,
         emit: Emit<'_>,
     ) -> CallProgress {
         loop {
             let Self { values, token, into, .. } = &mut *self;
-            let progress = values.read(given, look, kept, work, &mut |json, range| match into {
+            let progress = values.read(given, at, &mut |json, range| match into {
                 Into::Nothing => {}
                 Into::Token => token.push_str(json),
                 Into::Arguments => emit(json, range),
             });
-            self.notes.add_all(self.values.notes.take());
             let stop = match progress {
                 Progress::More => Some(CallProgress::More),
                 Progress::TooDeep => Some(CallProgress::TooDeep),
                 Progress::Key => (!self.key(form, callee)).then_some(CallProgress::Broken),
-                Progress::Value(byte) => self.value(byte, *look),
-                Progress::Item => self.item(callee, emit, *look),
+                Progress::Value(byte) => self.value(byte, at),
+                Progress::Item => self.item(callee, emit, at),
                 Progress::Empty | Progress::Unnamed(_) => None,
-                Progress::Done => {
-                    Some(self.item(callee, emit, *look).unwrap_or_else(|| self.close(given.text, look, kept)))
-                }
-                Progress::Broken if self.is_doubled(given.text, *look) => {
-                    self.notes.add(FaultKind::Repaired, *look);
+                Progress::Done => Some(self.item(callee, emit, at).unwrap_or_else(|| self.close(at))),
+                Progress::Broken if self.is_doubled(at) => {
+                    at.note(FaultKind::Repaired, at.look);
                     self.values.restart();
                     self.doubled += 1;
-                    *kept = *look;
+                    at.kept = at.look;
                     None
                 }
                 Progress::Broken => {
@@ -174,24 +170,24 @@ impl CallReader {
     }
 
     /// Some fine-tunes double the outer braces.
-    fn is_doubled(&self, text: &str, look: usize) -> bool {
+    fn is_doubled(&self, at: &Cursor<'_>) -> bool {
         let fresh = self.name.is_none() && self.args == Args::None && self.doubled == 0;
-        fresh && self.member == Member::Other && self.values.is_opened() && text[look..].starts_with('{')
+        fresh && self.member == Member::Other && self.values.is_opened() && at.rest().starts_with('{')
     }
 
     /// Behind the object: the other braces where they are doubled.
-    fn close(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> CallProgress {
+    fn close(&mut self, at: &mut Cursor<'_>) -> CallProgress {
         while self.doubled > 0 {
-            *look += white_space(&text.as_bytes()[*look..]);
-            *kept = *look;
-            match text.as_bytes().get(*look) {
+            at.look += white_space(&at.bytes[at.look..]);
+            at.kept = at.look;
+            match at.bytes.get(at.look) {
                 None => return CallProgress::More,
-                Some(b'}') => *look += 1,
+                Some(b'}') => at.look += 1,
                 Some(_) => return CallProgress::Broken,
             }
             self.doubled -= 1;
         }
-        *kept = *look;
+        at.kept = at.look;
         CallProgress::Done
     }
 
@@ -232,7 +228,7 @@ impl CallReader {
     }
 
     /// The first byte of a value.
-    fn value(&mut self, byte: u8, look: usize) -> Option<CallProgress> {
+    fn value(&mut self, byte: u8, at: &mut Cursor<'_>) -> Option<CallProgress> {
         match (self.member, byte) {
             (Member::Wrapper | Member::Around, b'{') => {
                 self.values.watch += 1;
@@ -240,7 +236,7 @@ impl CallReader {
             }
             (Member::Around, _) => self.member = Member::Other,
             (Member::Tool, b'{') => {
-                self.notes.add(FaultKind::Repaired, look);
+                at.note(FaultKind::Repaired, at.look);
                 self.name = Some(self.values.key().to_owned());
                 self.member = Member::Args;
             }
@@ -250,7 +246,7 @@ impl CallReader {
             }
             (Member::Name, _) if self.name.is_some() => self.member = Member::Other,
             (Member::Args, _) if self.args != Args::None => {
-                self.notes.add(FaultKind::DuplicateKey, look);
+                at.note(FaultKind::DuplicateKey, at.look);
                 self.member = Member::Other;
             }
             _ => {}
@@ -287,7 +283,7 @@ impl CallReader {
     }
 
     /// A value is whole.
-    fn item(&mut self, callee: Callee<'_>, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
+    fn item(&mut self, callee: Callee<'_>, emit: Emit<'_>, at: &mut Cursor<'_>) -> Option<CallProgress> {
         let into = std::mem::replace(&mut self.into, Into::Nothing);
         match std::mem::replace(&mut self.member, Member::Other) {
             Member::Name => {
@@ -302,11 +298,11 @@ impl CallReader {
                     let object = match self.name.as_deref().and_then(|name| callee.object(name, &self.token))
                     {
                         Some(object) => Some(object),
-                        None => unwrapped(&self.token, end, &mut self.notes, self.max_depth),
+                        None => unwrapped(&self.token, at, self.max_depth),
                     };
                     let Some(object) = object else { return Some(CallProgress::Broken) };
                     if self.name.is_some() {
-                        emit(&object, end..end);
+                        emit(&object, at.look..at.look);
                     } else {
                         self.early = object;
                     }
@@ -347,18 +343,19 @@ pub(crate) fn arguments_of_text(tool: Option<&Tool>, json: &str) -> Option<Strin
     Some(format!("{{{key}:{json}}}"))
 }
 
-/// Arguments that were read whole, as an object: JSON inside a string, or nothing at all.
-pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: usize) -> Option<String> {
+/// Arguments that were read whole, as an object: JSON inside a string, or nothing at all. What is odd in them is noted
+/// where they end.
+pub(crate) fn unwrapped(text: &str, at: &mut Cursor<'_>, max_depth: usize) -> Option<String> {
     let text = text.trim();
     if matches!(text, "null" | "[]") {
-        notes.add(FaultKind::Repaired, end);
+        at.note(FaultKind::Repaired, at.look);
         return Some("{}".to_owned());
     }
     if text.starts_with('{') {
         return Some(text.to_owned());
     }
     let inner = string(text)?;
-    notes.add(FaultKind::DoubleEncoded, end);
+    at.note(FaultKind::DoubleEncoded, at.look);
     let inner = inner.trim();
     if inner.is_empty() || inner == "null" {
         return Some("{}".to_owned());
@@ -366,13 +363,15 @@ pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: us
     if !inner.starts_with('{') {
         return None;
     }
-    let (mut object, mut values, mut look) = (String::new(), Reader::new(max_depth), 0);
-    let given = Given { syntax: Syntax::json(), marks: &Marks::default(), text: inner, end: None };
-    let progress = values.read(given, &mut look, &mut 0, &mut 0, &mut |piece, _| object.push_str(piece));
-    for (kind, _) in values.notes.take().iter().flat_map(Notes::iter) {
-        notes.add(kind, end);
+    let (mut object, mut notes) = (String::new(), Notes::default());
+    let mut inside = Cursor::new(inner, None, &mut notes);
+    let given = Given { syntax: Syntax::json(), marks: &Marks::default() };
+    let progress = Reader::new(max_depth).read(given, &mut inside, &mut |piece, _| object.push_str(piece));
+    let whole = progress == Progress::Done && inside.rest().trim().is_empty();
+    for (kind, _) in notes.iter() {
+        at.note(kind, at.look);
     }
-    (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
+    whole.then_some(object)
 }
 
 /// A JSON string as text, in its own place where nothing is escaped.

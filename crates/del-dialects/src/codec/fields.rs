@@ -25,17 +25,17 @@ mod yaml;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::{Deref, DerefMut};
 
 use super::ArgsProgress;
 use super::reading::repeats;
+use crate::cursor::{Cursor, Emit};
 use crate::dialect::FieldForm;
-use crate::event::End;
 use crate::fault::FaultKind;
-use crate::notes::Notes;
 use crate::scan::{Anchored, Match, Scan};
 use crate::schema::Types;
 use crate::tool::Tool;
-use crate::value::{Emit, escape, white_space};
+use crate::value::{escape, white_space};
 use delimiters::Delimiter;
 pub(crate) use delimiters::{Closers, FieldMarks};
 use lookahead::Vain;
@@ -58,14 +58,9 @@ pub(crate) struct FieldsReader {
     repeated: Option<Repeated>,
     /// Where a value ended was guessed: what shows that the guess was wrong breaks the call.
     guessed: bool,
-    /// Where in the answer the text at hand begins.
-    pub(crate) base: u64,
-    /// Where in the answer a search for the rest of a value ended in vain.
-    pub(crate) doubted: u64,
     /// The last search ahead that ended in vain: it goes on there with more text.
     vain: Vain,
     scratch: String,
-    pub(crate) notes: Notes,
     max_depth: usize,
 }
 
@@ -83,7 +78,7 @@ enum Phase {
 /// Why the reader stops; or it goes on.
 type Step = ControlFlow<ArgsProgress>;
 
-/// The text at hand, and what is known of it.
+/// What is known of the fields.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) form: &'a FieldForm,
@@ -91,49 +86,44 @@ pub(crate) struct Given<'a> {
     pub(crate) tool: Option<&'a Tool>,
     /// The call has begun: if not, its first key has to show that it is one.
     pub(crate) begun: bool,
-    pub(crate) text: &'a str,
-    /// How the answer ended, if it did.
-    pub(crate) end: Option<End>,
 }
 
 impl Given<'_> {
-    /// What a delimiter of `text` behind a value is; none when that cannot be said yet. The closer of a call that goes on
-    /// with a name is that of this call only with the name of its tool.
-    fn following(&self, text: &str, hit: Match) -> Option<Delimiter> {
+    /// What a delimiter of `text` behind a value is; none when that cannot be said yet, as the answer is not `over`. The
+    /// closer of a call that goes on with a name is that of this call only with the name of its tool.
+    fn following(&self, text: &str, hit: Match, over: bool) -> Option<Delimiter> {
         let next = self.marks.next.delimiter(hit);
         let named = self.marks.named.as_deref() == Some(&text[hit.start..hit.end]);
         match self.tool {
-            Some(tool) if named => repeats(&tool.name, &text[hit.end..], self.end.is_some())
+            Some(tool) if named => repeats(&tool.name, &text[hit.end..], over)
                 .map(|own| if own { next } else { Delimiter::Stray }),
             _ => Some(next),
         }
     }
 }
 
-/// A place in the text at hand, and where what is read goes.
-struct On<'a, 'e> {
-    given: Given<'a>,
-    bytes: &'a [u8],
-    look: usize,
-    /// The first byte that has not been passed on.
-    kept: usize,
-    /// Bytes that were looked at again.
-    again: u64,
-    emit: Emit<'e>,
+/// A place in the fields, and where what is read goes.
+struct On<'c, 't> {
+    given: Given<'c>,
+    at: &'c mut Cursor<'t>,
+    emit: Emit<'c>,
+}
+
+impl<'t> Deref for On<'_, 't> {
+    type Target = Cursor<'t>;
+
+    fn deref(&self) -> &Cursor<'t> {
+        self.at
+    }
+}
+
+impl DerefMut for On<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.at
+    }
 }
 
 impl On<'_, '_> {
-    /// No more text will come.
-    fn last(&self) -> bool {
-        self.given.end.is_some()
-    }
-
-    /// Goes back to look at something again.
-    fn rewind(&mut self, to: usize) {
-        self.again += self.look.saturating_sub(to) as u64;
-        self.look = to;
-    }
-
     /// Goes on at a place up to which so many bytes were looked at ahead, and counted.
     fn pass(&mut self, to: usize, looked: u64) {
         self.again -= looked.min(to.saturating_sub(self.look) as u64);
@@ -142,7 +132,7 @@ impl On<'_, '_> {
 
     /// Passes JSON on that no text of its own stands for.
     fn put(&mut self, json: &str) {
-        (self.emit)(json, self.kept..self.kept);
+        (self.emit)(json, self.at.kept..self.at.kept);
     }
 }
 
@@ -172,11 +162,8 @@ impl FieldsReader {
             keys: HashSet::new(),
             repeated: None,
             guessed: false,
-            base: 0,
-            doubted: 0,
             vain: Vain::default(),
             scratch: String::new(),
-            notes: Notes::default(),
             max_depth,
         }
     }
@@ -225,20 +212,12 @@ impl FieldsReader {
         Some(escaped(text, &mut self.scratch))
     }
 
-    /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.
-    pub(crate) fn read(
-        &mut self,
-        given: Given<'_>,
-        look: &mut usize,
-        kept: &mut usize,
-        work: &mut u64,
-        emit: Emit<'_>,
-    ) -> ArgsProgress {
-        let bytes = given.text.as_bytes();
-        let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
+    /// Reads on at the byte at hand.
+    pub(crate) fn read(&mut self, given: Given<'_>, at: &mut Cursor<'_>, emit: Emit<'_>) -> ArgsProgress {
+        let mut on = On { given, at, emit };
         if self.wake > 0 {
-            if bytes.len() - on.kept < self.wake && !on.last() {
-                *look = bytes.len();
+            if on.bytes.len() - on.kept < self.wake && !on.last() {
+                on.look = on.bytes.len();
                 return ArgsProgress::More;
             }
             on.look = on.kept + self.resume;
@@ -254,8 +233,6 @@ impl FieldsReader {
         {
             progress = stop;
         }
-        (*look, *kept) = (on.look, on.kept);
-        *work += on.again;
         progress
     }
 
@@ -276,7 +253,7 @@ impl FieldsReader {
             on.look += white_space(&on.bytes[on.look..]);
             on.kept = on.look;
         }
-        let mut followed = next.automaton.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        let mut followed = on.follow(&next.automaton, &mut self.scan);
         if followed == Anchored::More
             && on.last()
             && let Some(hit) = next.automaton.take_whole(&mut self.scan, &mut on.look)
@@ -287,7 +264,7 @@ impl FieldsReader {
         let hit = match followed {
             Anchored::Found(hit) => hit,
             Anchored::Nothing if on.given.marks.line.is_some() => {
-                on.rewind(on.kept);
+                on.at.rewind(on.at.kept);
                 self.enter(Phase::Header);
                 return Continue(());
             }
@@ -298,12 +275,12 @@ impl FieldsReader {
             }
             Anchored::More => return Break(ArgsProgress::More),
         };
-        let Some(next) = on.given.following(on.given.text, hit) else {
+        let Some(next) = on.given.following(on.text, hit, on.last()) else {
             return self.wait(on, hit.start, (hit.end - hit.start) as u64);
         };
         let before = matches!(next, Delimiter::Opener | Delimiter::Turn);
         on.kept = if before { hit.start } else { hit.end };
-        on.rewind(on.kept);
+        on.at.rewind(on.at.kept);
         match next {
             Delimiter::Field => {
                 self.enter(Phase::Header);
@@ -316,9 +293,9 @@ impl FieldsReader {
     }
 
     /// Notes a guess about where a value or a key ends.
-    fn guess(&mut self, at: usize) {
+    fn guess(&mut self, on: &mut On<'_, '_>, at: usize) {
         self.guessed = true;
-        self.notes.add_markup(FaultKind::GuessedBorder, at);
+        on.note_markup(FaultKind::GuessedBorder, at);
     }
 
     fn enter(&mut self, phase: Phase) {

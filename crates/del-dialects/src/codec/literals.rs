@@ -3,24 +3,23 @@
 //! or in none.
 
 use super::ArgsProgress;
+use crate::cursor::{Cursor, Emit};
 use crate::fault::FaultKind;
-use crate::notes::Notes;
 use crate::schema::Types;
 use crate::tool::{Tool, positional, types_of};
 use crate::typed::{Spelling, typed};
-use crate::value::{Brackets, Emit, Given, Progress, Reader};
+use crate::value::{Brackets, Given, Progress, Reader};
 
 /// Reads the arguments of one call, from the opening bracket on.
 #[derive(Debug, Clone)]
 pub(crate) struct LiteralsReader {
-    pub(crate) values: Reader,
+    values: Reader,
     /// What the tool declares of the argument at hand.
     types: Types,
     /// The value at hand, where it does not go out as it is read.
     held: Option<String>,
     /// It stands in quotes.
     quoted: bool,
-    pub(crate) notes: Notes,
     max_depth: usize,
 }
 
@@ -31,7 +30,6 @@ impl LiteralsReader {
             types: Types::default(),
             held: None,
             quoted: false,
-            notes: Notes::default(),
             max_depth,
         }
     }
@@ -51,16 +49,15 @@ impl LiteralsReader {
         &mut self,
         given: Given<'_>,
         (tool, begun): (Option<&Tool>, bool),
-        (look, kept, work): (&mut usize, &mut usize, &mut u64),
+        at: &mut Cursor<'_>,
         emit: Emit<'_>,
     ) -> ArgsProgress {
         loop {
             let Self { values, held, .. } = &mut *self;
-            let progress = values.read(given, look, kept, work, &mut |json, range| match held {
+            let progress = values.read(given, at, &mut |json, range| match held {
                 Some(held) => held.push_str(json),
                 None => emit(json, range),
             });
-            self.notes.add_all(self.values.notes.take());
             match progress {
                 Progress::Key | Progress::Empty | Progress::Unnamed(_) if !begun => {
                     if let Progress::Unnamed(place) = progress
@@ -77,7 +74,7 @@ impl LiteralsReader {
                 }
                 Progress::Value(byte) => self.value(given, tool, byte),
                 Progress::Item => {
-                    if !self.item(given, *look, emit) {
+                    if !self.item(given, at, emit) {
                         return ArgsProgress::TooDeep;
                     }
                 }
@@ -108,21 +105,21 @@ impl LiteralsReader {
     }
 
     /// The value is whole; false when it is nested too deep.
-    fn item(&mut self, given: Given<'_>, at: usize, emit: Emit<'_>) -> bool {
+    fn item(&mut self, given: Given<'_>, at: &mut Cursor<'_>, emit: Emit<'_>) -> bool {
         self.values.wants_text = false;
         let Some(json) = self.held.take() else { return true };
         let text = if json.starts_with('"') { serde_json::from_str::<String>(&json).ok() } else { None };
         let Some(text) = text else {
-            emit(&json, at..at);
+            emit(&json, at.look..at.look);
             return true;
         };
         let spelling = Spelling { python: given.syntax.is_python(), max_depth: self.max_depth };
         let Ok(read) = typed(&text, self.types, spelling) else { return false };
-        self.notes.add_read(&read, at);
+        at.note_read(&read, at.look);
         if self.quoted {
-            self.notes.add(if read.fits { FaultKind::Repaired } else { FaultKind::WrongType }, at);
+            at.note(if read.fits { FaultKind::Repaired } else { FaultKind::WrongType }, at.look);
         }
-        emit(&read.json, at..at);
+        emit(&read.json, at.look..at.look);
         true
     }
 }

@@ -12,9 +12,11 @@ use super::{Engine, Flow, Io, Meaning, State};
 use crate::codec::call::{CallReader, Whole};
 use crate::codec::fields::FieldsReader;
 use crate::codec::literals::LiteralsReader;
+use crate::cursor::Cursor;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::notes::Notes;
 use crate::scan::Scan;
 use crate::turn::Limits;
 use crate::value::Reader;
@@ -33,10 +35,6 @@ pub(super) struct Reading {
     callee: Callee,
     /// Bytes of arguments so far.
     size: u64,
-    /// What was odd, of each kind the first place in the answer. It is told when the call is over.
-    notes: Vec<(FaultKind, u64)>,
-    /// Markup was guessed: calls beside this one may be parts of a value.
-    doubts: bool,
     /// The search for the closing mark without which this is no call, and where reading goes on when it is there.
     proof: Option<(Scan, usize)>,
 }
@@ -71,17 +69,7 @@ impl Reading {
     }
 
     fn of(walk: usize, kind: Kind) -> Self {
-        Self {
-            walk,
-            kind,
-            pending: None,
-            kept: 0,
-            callee: Callee::Unknown,
-            size: 0,
-            notes: Vec::new(),
-            doubts: false,
-            proof: None,
-        }
+        Self { walk, kind, pending: None, kept: 0, callee: Callee::Unknown, size: 0, proof: None }
     }
 
     /// The object of a call that does not say its name.
@@ -141,6 +129,12 @@ impl Reading {
 }
 
 impl Engine {
+    /// Arguments are read next, of a call or of what may be one.
+    pub(super) fn begin_reading(&mut self, reading: Reading) {
+        self.call.notes = Notes::default();
+        self.state = State::Reading(reading);
+    }
+
     /// The reader of the arguments at `look`: where they are there as a whole and nothing in them has to be mended, it knows
     /// all of them already.
     pub(super) fn read_whole(&mut self, io: &mut Io<'_>, number: usize, object: bool) -> Reading {
@@ -164,6 +158,7 @@ impl Engine {
         }
     }
 
+    #[inline(never)]
     pub(super) fn reading(&mut self, io: &mut Io<'_>) -> Flow {
         if let State::Reading(Reading { proof: Some(_), .. }) = &self.state {
             return self.prove(io);
@@ -224,7 +219,18 @@ impl Engine {
         let tool = if let Callee::Tool(place) = *callee { tools.get(place) } else { None };
         let (call, base, most) = (self.call.number, io.base, self.turn.limits.arguments);
         let meaning = &mut self.call.meaning;
-        let Io { plan, text, look, sink, again, .. } = io;
+        let Io { plan, text, bytes, sink, .. } = io;
+        let mut at = Cursor {
+            text,
+            bytes,
+            base,
+            end: io.end,
+            look: io.look,
+            kept: io.at + *kept,
+            again: io.again,
+            doubted: self.tried.value,
+            notes: &mut self.call.notes,
+        };
         let mut emit = |json: &str, range: Range<usize>| {
             let free = most.saturating_sub(*size);
             *size += json.len() as u64;
@@ -250,27 +256,13 @@ impl Engine {
             pending: pending.is_some(),
             in_block: self.call.in_block,
             unopened: self.call.unopened,
-            text,
-            base,
-            end: io.end,
-            look,
-            kept: io.at + *kept,
-            again,
-            doubted: &mut self.tried.value,
             max_depth: self.turn.limits.depth,
-            notes: None,
+            at: &mut at,
             emit: &mut emit,
         };
         let outcome = kind.read(&mut on);
-        let kept = on.kept;
-        if let Some(notes) = &on.notes {
-            reading.doubts |= notes.markup;
-            for (kind, at) in notes.iter() {
-                if !reading.notes.iter().any(|(known, _)| *known == kind) {
-                    reading.notes.push((kind, base + at as u64));
-                }
-            }
-        }
+        let kept = at.kept;
+        (io.look, io.again, self.tried.value) = (at.look, at.again, at.doubted);
         if reading.pending.is_some() {
             reading.kept = kept - io.at;
         } else {

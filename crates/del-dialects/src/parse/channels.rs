@@ -225,7 +225,7 @@ impl Engine {
         if walk.body == Body::Call {
             let reading = self.read_whole(io, number, false);
             self.candidates.clear();
-            self.state = State::Reading(reading.pending(Opening::behind_header(number), body - start));
+            self.begin_reading(reading.pending(Opening::behind_header(number), body - start));
             return;
         }
         io.at = body;
@@ -245,7 +245,8 @@ impl Engine {
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call.number, name, id: None, dialect }, start, body);
         self.doubt(io, start);
-        self.state = State::Reading(self.read_whole(io, number, false));
+        let reading = self.read_whole(io, number, false);
+        self.begin_reading(reading);
     }
 
     /// What looked like a header is none. A token of the model's markup is dropped; anything else is text.

@@ -78,6 +78,7 @@ impl Gap {
 }
 
 impl Engine {
+    #[inline(never)]
     pub(super) fn gap(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
         loop {

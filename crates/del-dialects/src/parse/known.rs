@@ -3,6 +3,7 @@
 use super::fence::Fence;
 use super::mention::Quotation;
 use super::tail::Tail;
+use crate::notes::Notes;
 use crate::value::white_space;
 
 /// Where the held text is.
@@ -62,6 +63,8 @@ pub(super) struct OpenCall {
     pub(super) from: u64,
     pub(super) name: String,
     pub(super) meaning: Meaning,
+    /// What was odd in its arguments, told when they are over.
+    pub(super) notes: Notes,
     /// The marks around a group of calls are open.
     pub(super) in_block: bool,
     /// In the message to a tool, or behind no header at all.

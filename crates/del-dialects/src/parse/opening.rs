@@ -155,6 +155,7 @@ impl Opening {
 }
 
 impl Engine {
+    #[inline(never)]
     pub(super) fn opening(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
         loop {
@@ -173,9 +174,7 @@ impl Engine {
                     let opening = *opening;
                     return self.try_next(io, opening);
                 }
-                Settled::Malformed | Settled::Nameless
-                    if opening.is_worded(plan) || walk.needs_declared() =>
-                {
+                Settled::Malformed | Settled::Nameless if opening.is_worded(plan) || walk.needs_declared => {
                     let opening = *opening;
                     return self.try_next(io, opening);
                 }
@@ -224,7 +223,7 @@ impl Engine {
         if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }
-        self.state = State::Reading(Reading::new(opening.walk, walk, true, self.turn.limits.depth));
+        self.begin_reading(Reading::new(opening.walk, walk, true, self.turn.limits.depth));
         self.break_call(io, FaultKind::BadArguments)
     }
 
@@ -289,7 +288,7 @@ impl Engine {
         };
         if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
             let reading = Reading::unnamed(number, self.turn.limits.depth);
-            self.state = State::Reading(reading.pending(opening, io.look - io.at));
+            self.begin_reading(reading.pending(opening, io.look - io.at));
             return Flow::Next;
         }
         let reading = self.read_whole(io, number, object);
@@ -297,7 +296,7 @@ impl Engine {
         let closed = matches!(target, Some(Target::Closer(_)));
         let bare = closed && self.in_a_sentence(io, io.at + opening.start);
         let meant = |name| self.tool(name).is_some_and(|tool| !bare || has_required(tool, |_| false));
-        if walk.needs_declared() && opening.called(io).is_some_and(|name| !meant(name)) {
+        if walk.needs_declared && opening.called(io).is_some_and(|name| !meant(name)) {
             return self.try_next(io, opening);
         }
         let waits = match walk.body {
@@ -306,7 +305,7 @@ impl Engine {
             Body::Object => false,
         };
         if waits {
-            self.state = State::Reading(reading.pending(opening, io.look - io.at));
+            self.begin_reading(reading.pending(opening, io.look - io.at));
             return Flow::Next;
         }
         let called = opening.called(io);
@@ -324,7 +323,7 @@ impl Engine {
             self.send_arguments(io, "{}");
             self.end_call(io, number, step + 1);
         } else {
-            self.state = State::Reading(reading);
+            self.begin_reading(reading);
         }
         Flow::Next
     }

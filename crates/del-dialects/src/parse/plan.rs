@@ -74,7 +74,7 @@ impl Plan {
 
     /// True where a name that is not declared may be text, in the first dialect: it needs one, or has no marks.
     pub(crate) fn asks_for_declared(&self) -> bool {
-        self.walks.first().is_some_and(|walk| walk.is_bare() || walk.needs_declared())
+        self.walks.first().is_some_and(|walk| walk.is_bare() || walk.needs_declared)
     }
 
     /// Builds the plan for a set of dialects; the earlier one wins where two read the same text.
@@ -110,7 +110,7 @@ impl Plan {
             let own = |other: &Arc<Dialect>| {
                 other.name == walk.dialect.name || walk.dialect.reads.contains(&other.name)
             };
-            walk.alone = dialects.iter().all(own);
+            walk.settle(dialects.iter().all(own));
             plan.alone |= walk.alone;
             plan.gather_wrappers(walk);
         }

@@ -110,10 +110,17 @@ impl Engine {
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];
         // No declared name begins behind a mark that means nothing without one.
-        if !opening.may_be_named(io, &self.turn.tools) {
+        let declared = opening.may_be_declared(io, &self.turn.tools);
+        // Words in place of a name and its bracket go on with a sentence.
+        let words = io.end == Some(End::End)
+            && walk.is_loose()
+            && !self.turn.tools.is_empty()
+            && !opening.has_token(plan)
+            && self.in_a_sentence(io, io.at + opening.start());
+        if !declared && (walk.needs_declared || words) {
             return self.try_next(io, opening);
         }
-        let empty = !walk.needs_declared() && !matches!(walk.dialect.codec(), Codec::Raw { .. });
+        let empty = !walk.needs_declared && !matches!(walk.dialect.codec(), Codec::Raw { .. });
         let closed = empty && (walk.may_be_eaten(walk.args + 1) || walk.is_line());
         if io.end == Some(End::End)
             && opening.awaits_arguments(walk, io)
@@ -145,7 +152,7 @@ impl Engine {
         let bracket = io.end == Some(End::End) && walk.is_bare() && io.text[start..].trim_end().len() == 1;
         // A mark that means nothing without a name behind it may be a sign of its own, or, where a sentence goes on
         // behind it, be talked about.
-        let sign = io.end == Some(End::End) && walk.needs_declared();
+        let sign = io.end == Some(End::End) && walk.needs_declared;
         let told = sign
             && opening.name(io).is_some()
             && self.in_a_sentence(io, start)

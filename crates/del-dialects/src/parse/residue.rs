@@ -3,7 +3,7 @@
 use super::channels::{Lead, Said, is_word};
 use super::{Engine, Flow, Io, State};
 use crate::fault::FaultKind;
-use crate::scan::{Ahead, Anchored, Scan};
+use crate::scan::{Anchored, Scan};
 
 /// The rest of a header that is being read. It begins at the first held byte.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Engine {
                 Anchored::Found(hit) => {
                     residue.word = Some((hit.pattern, hit.end - io.at));
                     self.text.worded = true;
-                    io.ahead = Ahead::default();
+                    io.ahead = None;
                 }
             }
         }

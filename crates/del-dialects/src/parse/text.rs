@@ -13,6 +13,7 @@ use crate::scan::{Match, Scan, is_word};
 use crate::value::white_space;
 
 impl Engine {
+    #[inline(never)]
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
         if self.text.fresh
@@ -33,7 +34,14 @@ impl Engine {
             };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let text = plan.worded.as_ref().filter(|_| self.text.worded).unwrap_or(&plan.text);
-            let mut hit = text.find_where(scan, &mut io.ahead, bytes, &mut io.look, &mut io.again, counts);
+            let mut hit = text.find_where(
+                scan,
+                io.ahead.get_or_insert_default(),
+                bytes,
+                &mut io.look,
+                &mut io.again,
+                counts,
+            );
             if hit.is_none() && io.last() {
                 hit = text.take(scan, &mut io.look, &mut io.again);
                 // The end of a turn that goes on as a longer mark would, up to the end of the answer.

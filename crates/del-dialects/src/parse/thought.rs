@@ -10,6 +10,7 @@ use crate::parse::character::first_char;
 use crate::scan::{Match, Scan};
 
 impl Engine {
+    #[inline(never)]
     pub(super) fn thought(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
         loop {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cursor::Cursor;
+use super::on::On;
 use super::text::{Quote, Text};
 use super::words::{is_expression, is_word, literal, runs_on};
 use super::{Family, Progress, Reader, State, Stop, quoted, window};
@@ -16,7 +16,7 @@ const MAX_LITERAL: usize = 512;
 
 impl Reader {
     /// In a value without quotes, which begins at the first kept byte.
-    pub(super) fn bare(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn bare(&mut self, on: &mut On<'_, '_>) -> Stop {
         let family = on.given.syntax.family;
         let python = family == Family::Python;
         loop {
@@ -38,7 +38,7 @@ impl Reader {
                 }
                 return Some(Progress::More);
             };
-            let word = &on.given.text[on.kept..on.look];
+            let word = &on.text[on.kept..on.look];
             // A literal is over where something follows that cannot belong to it.
             let whole = word.len() < MAX_LITERAL && literal(word.trim(), family).is_some();
             if on.given.marks.may_end(byte) {
@@ -48,7 +48,7 @@ impl Reader {
                     Some(None) => {}
                 }
             }
-            let word = &on.given.text[on.kept..on.look];
+            let word = &on.text[on.kept..on.look];
             let ends = match byte {
                 b'"' | b'\'' if python && Text::prefixed(word).is_some() => return self.prefixed(on),
                 b'"' | b'\'' | b'#' => whole,
@@ -70,7 +70,7 @@ impl Reader {
                 b':' | b'=' => match runs_on(word, family) {
                     // The comma before the next key is missing.
                     Some(len) => {
-                        on.rewind(on.kept + len);
+                        on.at.rewind(on.at.kept + len);
                         true
                     }
                     None => false,
@@ -85,11 +85,11 @@ impl Reader {
     }
 
     /// The quote at hand opens a text with a prefix.
-    fn prefixed(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
-        let Some(text) = Text::prefixed(&on.given.text[on.kept..on.look]) else {
+    fn prefixed(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let Some(text) = Text::prefixed(&on.text[on.kept..on.look]) else {
             return Some(Progress::Broken);
         };
-        match Quote::at(&on.given.text[on.look..], on.given.syntax, on.last()) {
+        match Quote::at(&on.text[on.look..], on.given.syntax, on.last()) {
             None => Some(Progress::More),
             Some(quote) => {
                 on.kept = on.look;
@@ -100,16 +100,16 @@ impl Reader {
     }
 
     /// True when the argument at hand can only be a text, so that a comma or a line feed may belong to it.
-    fn may_go_on(&self, on: &Cursor<'_, '_>, word: &str, whole: bool) -> bool {
+    fn may_go_on(&self, on: &On<'_, '_>, word: &str, whole: bool) -> bool {
         self.is_outer() && !on.given.syntax.spaced && !word.trim().is_empty() && !whole
     }
 
     /// The bare word ends at `end`.
-    fn end_bare(&mut self, on: &mut Cursor<'_, '_>, end: usize) -> Stop {
+    fn end_bare(&mut self, on: &mut On<'_, '_>, end: usize) -> Stop {
         let from = on.kept;
         let Some((json, behind)) = self.word(on, end) else { return Some(Progress::Broken) };
         on.rewind(behind);
-        if json != on.given.text[from..behind] || !on.given.syntax.spaced {
+        if json != on.text[from..behind] || !on.given.syntax.spaced {
             on.look = from;
             self.replace(on, &json, behind - from);
         }
@@ -118,15 +118,15 @@ impl Reader {
     }
 
     /// The bare word up to `end` as JSON, and where it ends; none for what may not stand there.
-    fn word<'a>(&mut self, on: &Cursor<'a, '_>, end: usize) -> Option<(Cow<'a, str>, usize)> {
+    fn word<'a>(&mut self, on: &mut On<'_, 'a>, end: usize) -> Option<(Cow<'a, str>, usize)> {
         let syntax = on.given.syntax;
         let (family, from) = (syntax.family, on.kept);
-        let word = on.given.text[from..end].trim();
+        let word = on.text[from..end].trim();
         let python = family == Family::Python;
-        let behind = from + on.given.text[from..end].trim_end().len();
+        let behind = from + on.text[from..end].trim_end().len();
         let json = match (literal(word, family), syntax.unopened(word)) {
             (_, Some(text)) => {
-                self.notes.add_markup(FaultKind::GuessedBorder, behind);
+                on.note_markup(FaultKind::GuessedBorder, behind);
                 Cow::Owned(quoted(text))
             }
             _ if word.is_empty() => return None,
@@ -134,7 +134,7 @@ impl Reader {
             (Some(_), _) if !python && self.wants_text => Cow::Owned(quoted(word)),
             (Some((json, mended)), _) => {
                 if let Some(kind) = mended {
-                    self.notes.add(kind, behind);
+                    on.note(kind, behind);
                 }
                 json
             }
@@ -144,7 +144,7 @@ impl Reader {
             // A word without a name is a variable.
             _ if python && self.is_outer() && self.unnamed.is_some_and(|place| place > 0) => return None,
             _ => {
-                self.notes.add(FaultKind::GuessedValue, behind);
+                on.note(FaultKind::GuessedValue, behind);
                 Cow::Owned(quoted(word))
             }
         };

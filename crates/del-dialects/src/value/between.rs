@@ -1,6 +1,6 @@
 //! Between tokens: where a value, a key, a comma or a comment may stand, and what is mended there.
 
-use super::cursor::Cursor;
+use super::on::On;
 use super::text::Quote;
 use super::words::{self, is_word};
 use super::{Bracket, Family, MAX_HELD_SPACE, Progress, Reader, State, Stop, Then, white_space, window};
@@ -8,7 +8,7 @@ use crate::fault::FaultKind;
 
 impl Reader {
     /// Between tokens.
-    pub(super) fn structure(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn structure(&mut self, on: &mut On<'_, '_>) -> Stop {
         let space = white_space(&on.bytes[on.look..]);
         on.look += space;
         if !on.given.syntax.spaced && !self.holds() {
@@ -39,7 +39,7 @@ impl Reader {
     }
 
     /// The first byte of a value.
-    pub(super) fn value(&mut self, on: &mut Cursor<'_, '_>, byte: u8, first: bool) -> Stop {
+    pub(super) fn value(&mut self, on: &mut On<'_, '_>, byte: u8, first: bool) -> Stop {
         if first && self.closer() == Some(byte) {
             return self.close(on);
         }
@@ -70,7 +70,7 @@ impl Reader {
             self.value_ends();
             return None;
         }
-        match Quote::at(&on.given.text[on.look..], on.given.syntax, on.last()) {
+        match Quote::at(&on.text[on.look..], on.given.syntax, on.last()) {
             None => Some(Progress::More),
             Some(Some(quote)) => {
                 self.begin_text(on, quote);
@@ -89,7 +89,7 @@ impl Reader {
     }
 
     /// Behind a value.
-    pub(super) fn after(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
+    pub(super) fn after(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
         if byte == b',' {
             self.open_tuple(on);
             let behind = on.look + 1 + white_space(&on.bytes[on.look + 1..]);
@@ -109,7 +109,7 @@ impl Reader {
         }
         if self.stack.iter().any(|bracket| bracket.closer() == byte) {
             // The brackets inside are not closed, and everything in them is whole.
-            self.notes.add(FaultKind::MissingCloser, on.look);
+            on.at.note(FaultKind::MissingCloser, on.at.look);
             self.flush(on, on.look);
             while self.closer() != Some(byte) {
                 self.close_unseen(on);
@@ -120,7 +120,7 @@ impl Reader {
     }
 
     /// Another item follows in parentheses: they are a list.
-    pub(super) fn open_tuple(&mut self, on: &mut Cursor<'_, '_>) {
+    pub(super) fn open_tuple(&mut self, on: &mut On<'_, '_>) {
         if let Some(Bracket::Group(from)) = self.top() {
             self.flush(on, on.look);
             self.group.insert(from, '[');
@@ -129,10 +129,10 @@ impl Reader {
     }
 
     /// Behind a comma.
-    pub(super) fn comma(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
+    pub(super) fn comma(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
         if self.closer() == Some(byte) {
             if !on.given.syntax.ends_with_comma() {
-                self.notes.add(FaultKind::Repaired, on.look);
+                on.at.note(FaultKind::Repaired, on.at.look);
             }
             self.owe_comma(on);
             self.owed = false;
@@ -160,7 +160,7 @@ impl Reader {
     }
 
     /// The comma behind which the reader is goes out with the next item, if one comes.
-    pub(super) fn owe_comma(&mut self, on: &mut Cursor<'_, '_>) {
+    pub(super) fn owe_comma(&mut self, on: &mut On<'_, '_>) {
         if !std::mem::replace(&mut self.owed, true) {
             on.kept = if on.given.syntax.spaced { on.kept + 1 } else { on.look };
             self.flush(on, on.look);
@@ -168,9 +168,9 @@ impl Reader {
     }
 
     /// A comma too many: among members nothing can be missing between two, in a list a value may be.
-    pub(super) fn repair_comma(&mut self, on: &mut Cursor<'_, '_>) {
+    pub(super) fn repair_comma(&mut self, on: &mut On<'_, '_>) {
         let keyed = self.top().is_some_and(Bracket::is_keyed);
-        self.notes.add(if keyed { FaultKind::Repaired } else { FaultKind::GuessedValue }, on.look);
+        on.at.note(if keyed { FaultKind::Repaired } else { FaultKind::GuessedValue }, on.at.look);
         if self.state == State::Comma {
             self.owe_comma(on);
         }
@@ -179,13 +179,13 @@ impl Reader {
     }
 
     /// Behind a value stands something else than a comma or a closing bracket.
-    pub(super) fn unexpected(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn unexpected(&mut self, on: &mut On<'_, '_>) -> Stop {
         let place = self.place(on);
         let next = self.search_ahead(on, on.look, &|window, all| window::next(window, all, &place));
         let Some(next) = next else { return Some(Progress::More) };
         match next {
             window::Next::Item => {
-                self.notes.add(FaultKind::GuessedBorder, on.look);
+                on.at.note(FaultKind::GuessedBorder, on.at.look);
                 self.flush(on, on.look);
                 self.open_tuple(on);
                 self.emit(on, ",");
@@ -195,14 +195,14 @@ impl Reader {
             window::Next::End { opens } => {
                 // Where nothing escapes quotes, what opens a call may stand in the text before.
                 if opens && on.given.syntax.family == Family::Bare {
-                    self.notes.add_markup(FaultKind::GuessedBorder, on.look);
+                    on.at.note_markup(FaultKind::GuessedBorder, on.at.look);
                 } else {
-                    self.notes.add(FaultKind::MissingCloser, on.look);
+                    on.at.note(FaultKind::MissingCloser, on.at.look);
                 }
                 Some(self.close_all(on))
             }
             window::Next::Quote(len) => {
-                self.notes.add_markup(FaultKind::GuessedBorder, on.look);
+                on.at.note_markup(FaultKind::GuessedBorder, on.at.look);
                 self.flush(on, on.look);
                 on.skip(len);
                 None
@@ -211,7 +211,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn open_comment(&mut self, on: &mut Cursor<'_, '_>, block: bool) {
+    pub(super) fn open_comment(&mut self, on: &mut On<'_, '_>, block: bool) {
         let then = match self.state {
             State::Value { first } => Then::Value { first },
             State::Key => Then::Key,
@@ -219,7 +219,7 @@ impl Reader {
             State::Comma => Then::Comma,
             _ => Then::After,
         };
-        self.notes.add(FaultKind::Repaired, on.look);
+        on.at.note(FaultKind::Repaired, on.at.look);
         if self.state == State::Comma {
             // With it goes the white space up to the comment.
             on.kept = if self.owed { on.kept } else { on.look };
@@ -231,7 +231,7 @@ impl Reader {
     }
 
     /// In a comment, none of which goes out.
-    pub(super) fn comment(&mut self, on: &mut Cursor<'_, '_>, block: bool, then: Then) -> Stop {
+    pub(super) fn comment(&mut self, on: &mut On<'_, '_>, block: bool, then: Then) -> Stop {
         let rest = &on.bytes[on.look..];
         let end = if block {
             memchr::memmem::find(rest, b"*/").map(|at| at + 2)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cursor::Cursor;
+use super::on::On;
 use super::text::Quote;
 use super::words::{is_literal, is_word, key_of, push_unescaped};
 use super::{Family, Progress, Reader, State, Stop, plain, quoted};
@@ -13,7 +13,7 @@ const MAX_KEY: usize = 1024;
 
 impl Reader {
     /// The first byte of a key, or of what stands instead.
-    pub(super) fn begin_key(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
+    pub(super) fn begin_key(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
         if self.closer() == Some(byte) {
             return self.close(on);
         }
@@ -23,7 +23,7 @@ impl Reader {
             let len = plain(inside);
             if len < MAX_KEY && inside.get(len) == Some(&b'"') {
                 self.word.clear();
-                self.word.push_str(&on.given.text[on.look + 1..on.look + 1 + len]);
+                self.word.push_str(&on.text[on.look + 1..on.look + 1 + len]);
                 on.look += len + 2;
                 self.keep_key(on);
                 self.enter(State::Pair);
@@ -36,7 +36,7 @@ impl Reader {
             return None;
         }
         let bare = is_word(byte) || byte == b'$' || (!outer && matches!(byte, b'-' | b'+' | b'.'));
-        let quote = match Quote::of_key(&on.given.text[on.look..], syntax, on.last()) {
+        let quote = match Quote::of_key(&on.text[on.look..], syntax, on.last()) {
             None => return Some(Progress::More),
             Some(Some(_)) if outer => return self.without_name(),
             Some(quote @ Some(_)) => quote,
@@ -52,17 +52,12 @@ impl Reader {
     }
 
     /// In a key that did not end in the text before.
-    pub(super) fn in_key(&mut self, on: &mut Cursor<'_, '_>, quote: Option<Quote>) -> Stop {
+    pub(super) fn in_key(&mut self, on: &mut On<'_, '_>, quote: Option<Quote>) -> Stop {
         self.read_key(on, (on.kept, on.look), quote)
     }
 
     /// Reads on in the key that begins at `from`, at `look`.
-    fn read_key(
-        &mut self,
-        on: &mut Cursor<'_, '_>,
-        (from, look): (usize, usize),
-        quote: Option<Quote>,
-    ) -> Stop {
+    fn read_key(&mut self, on: &mut On<'_, '_>, (from, look): (usize, usize), quote: Option<Quote>) -> Stop {
         let most = on.bytes.len().min(from + MAX_KEY);
         match key_end(on, look..most.max(look), quote) {
             Ok(end) => {
@@ -80,11 +75,11 @@ impl Reader {
     }
 
     /// The key that began at `from` ends at hand.
-    fn end_key(&mut self, on: &mut Cursor<'_, '_>, from: usize, quote: Option<Quote>) -> Stop {
+    fn end_key(&mut self, on: &mut On<'_, '_>, from: usize, quote: Option<Quote>) -> Stop {
         let syntax = on.given.syntax;
-        let spelt = &on.given.text[from..on.look];
+        let spelt = &on.text[from..on.look];
         let end = from + spelt.trim_end().len();
-        let spelt = &on.given.text[from..end];
+        let spelt = &on.text[from..end];
         self.word.clear();
         let len = quote.map_or(0, |quote| quote.len(syntax));
         let inside = &spelt[len..spelt.len() - len];
@@ -100,7 +95,7 @@ impl Reader {
                     as_spelt &= syntax.is_json() && !odd && json_escapes(inside);
                     push_unescaped(inside, &mut self.word);
                     if odd {
-                        self.notes.add(FaultKind::Repaired, from);
+                        on.note(FaultKind::Repaired, from);
                     }
                 }
             },
@@ -112,7 +107,7 @@ impl Reader {
             Some(quote) => quote.is_usual(syntax),
         };
         if !usual {
-            self.notes.add(FaultKind::Repaired, from);
+            on.note(FaultKind::Repaired, from);
         }
         if syntax.spaced {
             on.look = end;
@@ -136,33 +131,33 @@ impl Reader {
         None
     }
 
-    fn keep_key(&mut self, on: &Cursor<'_, '_>) {
+    fn keep_key(&mut self, on: &mut On<'_, '_>) {
         if self.keys.is_repeated(self.word.as_bytes()) {
-            self.notes.add_markup(FaultKind::DuplicateKey, on.look);
+            on.at.note_markup(FaultKind::DuplicateKey, on.at.look);
         }
     }
 
     /// What stands between keys and values, of arguments in brackets of their own.
-    fn outer_pair(&self, on: &Cursor<'_, '_>) -> Option<u8> {
+    fn outer_pair(&self, on: &On<'_, '_>) -> Option<u8> {
         on.given.syntax.outer.filter(|_| self.is_outer()).map(|outer| outer.pair)
     }
 
     /// Behind a key.
-    pub(super) fn pair(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
+    pub(super) fn pair(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
         let outer = self.outer_pair(on);
         if !matches!(byte, b':' | b'=') {
             let ends = byte == b',' || self.closer() == Some(byte);
             if outer != Some(b'=') || !ends {
                 return Some(Progress::Broken);
             }
-            on.rewind(on.kept);
+            on.at.rewind(on.at.kept);
             return self.without_name();
         }
         if self.watches() && !std::mem::replace(&mut self.told, true) {
             return Some(Progress::Key);
         }
         if byte != outer.unwrap_or(b':') {
-            self.notes.add(FaultKind::Repaired, on.look);
+            on.at.note(FaultKind::Repaired, on.at.look);
         }
         if on.given.syntax.spaced {
             if byte == b'=' { self.replace(on, ":", 1) } else { on.look += 1 }
@@ -178,20 +173,20 @@ impl Reader {
     }
 
     /// An argument stands without its name.
-    pub(super) fn unnamed(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn unnamed(&mut self, on: &mut On<'_, '_>) -> Stop {
         let Some(place) = self.unnamed else { return Some(Progress::Broken) };
         if !std::mem::replace(&mut self.told, true) {
             return Some(Progress::Unnamed(place));
         }
         self.unnamed = Some(place + 1);
-        self.notes.add(FaultKind::GuessedValue, on.look);
+        on.at.note(FaultKind::GuessedValue, on.at.look);
         on.kept = on.look;
         self.write_key(on);
         self.enter(State::Value { first: false });
         None
     }
 
-    fn write_key(&mut self, on: &mut Cursor<'_, '_>) {
+    fn write_key(&mut self, on: &mut On<'_, '_>) {
         // The brackets of arguments go out with what they hold: before, this may be no call.
         let mut json = if self.is_outer() && self.keys.is_first() { "{" } else { "" }.to_owned();
         self.keep_key(on);
@@ -202,7 +197,7 @@ impl Reader {
 }
 
 /// Where the key ends of which this is a part, its closing quote included; or where to look on when more is there.
-fn key_end(on: &Cursor<'_, '_>, part: Range<usize>, quote: Option<Quote>) -> Result<usize, usize> {
+fn key_end(on: &On<'_, '_>, part: Range<usize>, quote: Option<Quote>) -> Result<usize, usize> {
     let from = part.start;
     let rest = &on.bytes[part.clone()];
     let more = Err(part.end);

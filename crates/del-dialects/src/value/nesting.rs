@@ -1,12 +1,12 @@
 //! Brackets: what opens, closes and may be missing.
 
-use super::cursor::Cursor;
+use super::on::On;
 use super::{Bracket, Family, Progress, Reader, State, Stop, window};
 use crate::fault::FaultKind;
 
 impl Reader {
     /// A bracket opens where a value stands.
-    pub(super) fn open(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
+    pub(super) fn open(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
         if self.stack.len() >= self.max_depth {
             return Some(Progress::TooDeep);
         }
@@ -34,7 +34,7 @@ impl Reader {
             }
             _ => {
                 if on.given.syntax.family != Family::Python {
-                    self.notes.add(FaultKind::Repaired, on.look);
+                    on.at.note(FaultKind::Repaired, on.at.look);
                 }
                 self.flush(on, on.look);
                 on.skip(1);
@@ -46,7 +46,7 @@ impl Reader {
     }
 
     /// Closes the innermost bracket, at its closer; stops behind the outermost.
-    pub(super) fn close(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn close(&mut self, on: &mut On<'_, '_>) -> Stop {
         if self.watches() && matches!(self.state, State::Key) && !std::mem::replace(&mut self.told, true) {
             return Some(Progress::Empty);
         }
@@ -77,7 +77,7 @@ impl Reader {
         (self.state == State::Done).then_some(Progress::Done)
     }
 
-    pub(super) fn leave(&mut self, on: &mut Cursor<'_, '_>, bracket: Option<Bracket>) {
+    pub(super) fn leave(&mut self, on: &mut On<'_, '_>, bracket: Option<Bracket>) {
         self.stack.pop();
         if bracket.is_some_and(Bracket::is_keyed) {
             self.keys.leave();
@@ -90,7 +90,7 @@ impl Reader {
     }
 
     /// Closes everything that is open, where the closing brackets are missing.
-    pub(super) fn close_all(&mut self, on: &mut Cursor<'_, '_>) -> Progress {
+    pub(super) fn close_all(&mut self, on: &mut On<'_, '_>) -> Progress {
         self.flush(on, on.look);
         while !self.stack.is_empty() {
             self.close_unseen(on);
@@ -99,7 +99,7 @@ impl Reader {
     }
 
     /// Closes the innermost bracket, whose closer is missing.
-    pub(super) fn close_unseen(&mut self, on: &mut Cursor<'_, '_>) {
+    pub(super) fn close_unseen(&mut self, on: &mut On<'_, '_>) {
         let bracket = self.top();
         match bracket {
             Some(Bracket::Group(_)) => {}
@@ -114,10 +114,10 @@ impl Reader {
     }
 
     /// What stood in parentheses goes out once none is open that may be a list.
-    pub(super) fn give_group(&mut self, on: &mut Cursor<'_, '_>) {
+    pub(super) fn give_group(&mut self, on: &mut On<'_, '_>) {
         if !self.is_grouped() && !self.group.is_empty() {
             let json = std::mem::take(&mut self.group);
-            (on.emit)(&json, on.look..on.look);
+            (on.emit)(&json, on.at.look..on.at.look);
         }
     }
 

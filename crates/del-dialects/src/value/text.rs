@@ -1,6 +1,6 @@
 //! Texts in quotes.
 
-use super::cursor::Cursor;
+use super::on::On;
 use super::syntax::TextEnd;
 use super::window::{self, Close};
 use super::words::{escape_len, push_escape};
@@ -141,15 +141,15 @@ impl Text {
 
 impl Reader {
     /// The quote at hand opens a text.
-    pub(super) fn begin_text(&mut self, on: &mut Cursor<'_, '_>, quote: Quote) {
+    pub(super) fn begin_text(&mut self, on: &mut On<'_, '_>, quote: Quote) {
         self.open_text(on, Text { quote, ..Text::default() });
     }
 
     /// The quote at hand opens this text.
-    pub(super) fn open_text(&mut self, on: &mut Cursor<'_, '_>, text: Text) {
+    pub(super) fn open_text(&mut self, on: &mut On<'_, '_>, text: Text) {
         let syntax = on.given.syntax;
         if !text.quote.is_usual(syntax) {
-            self.notes.add(FaultKind::Repaired, on.look);
+            on.at.note(FaultKind::Repaired, on.at.look);
         }
         if syntax.spaced && text.quote == Quote::Double {
             on.look += 1;
@@ -167,7 +167,7 @@ impl Reader {
         self.state == State::Text && self.text.quote.is_short() && !self.text.format && self.group.is_empty()
     }
 
-    pub(super) fn text(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn text(&mut self, on: &mut On<'_, '_>) -> Stop {
         self.text.waits = false;
         if matches!(self.text.quote, Quote::Own(_)) {
             return self.unescaped(on);
@@ -193,7 +193,7 @@ impl Reader {
                 },
                 0..=0x1f => {
                     if quote.is_short() && on.given.syntax.is_json() {
-                        self.notes.add(FaultKind::Repaired, on.look);
+                        on.at.note(FaultKind::Repaired, on.at.look);
                     }
                     self.put(on, 1);
                     true
@@ -226,7 +226,7 @@ impl Reader {
     }
 
     /// How many bytes mean nothing special in the text at hand.
-    fn plain(&self, on: &Cursor<'_, '_>) -> usize {
+    fn plain(&self, on: &On<'_, '_>) -> usize {
         let rest = &on.bytes[on.look..];
         let mut len = plain(rest);
         if self.text.quote.is_curly() {
@@ -240,23 +240,23 @@ impl Reader {
     }
 
     /// So many bytes are part of the text, and go out as JSON spells them.
-    fn put(&mut self, on: &mut Cursor<'_, '_>, len: usize) {
-        self.say(on, &on.given.text[on.look..on.look + len], len);
+    fn put(&mut self, on: &mut On<'_, '_>, len: usize) {
+        self.say(on, &on.text[on.look..on.look + len], len);
     }
 
     /// Part of the text that stands for the `len` bytes at hand.
-    fn say(&mut self, on: &mut Cursor<'_, '_>, plain: &str, len: usize) {
+    fn say(&mut self, on: &mut On<'_, '_>, plain: &str, len: usize) {
         let mut json = String::new();
         escape(plain, &mut json);
         self.replace(on, &json, len);
     }
 
     /// What looks like the end of the text.
-    fn close_text(&mut self, on: &mut Cursor<'_, '_>) -> Closed {
+    fn close_text(&mut self, on: &mut On<'_, '_>) -> Closed {
         let syntax = on.given.syntax;
         let quote = self.text.quote;
         let closer = quote.closer(syntax);
-        let rest = &on.given.text[on.look..];
+        let rest = &on.text[on.look..];
         if !rest.starts_with(closer) {
             if closer.starts_with(rest) && !on.last() {
                 return Closed::More;
@@ -278,7 +278,7 @@ impl Reader {
             Some(Close::Ends) => Closed::Stop(self.end_text(on, closer.len())),
             Some(Close::Data) => {
                 self.text.nested = true;
-                self.notes.add_markup(FaultKind::GuessedBorder, on.look);
+                on.at.note_markup(FaultKind::GuessedBorder, on.at.look);
                 self.put(on, closer.len());
                 Closed::Data
             }
@@ -288,7 +288,7 @@ impl Reader {
 
     /// True where the quote at hand ends its text beyond doubt: its bracket closes, or a comma and a quote follow. The
     /// window says the same; of good JSON nothing else has to be asked.
-    fn ends_plainly(&self, on: &Cursor<'_, '_>) -> bool {
+    fn ends_plainly(&self, on: &On<'_, '_>) -> bool {
         let follows = match on.bytes.get(on.look + 1..).unwrap_or_default() {
             [b',', b'"', ..] | [b',', b' ', b'"', ..] => true,
             [byte, ..] => self.closer() == Some(*byte),
@@ -298,13 +298,13 @@ impl Reader {
     }
 
     /// Another text goes on with this one, so many bytes further on.
-    fn join(&mut self, on: &mut Cursor<'_, '_>, behind: usize) -> Closed {
+    fn join(&mut self, on: &mut On<'_, '_>, behind: usize) -> Closed {
         let syntax = on.given.syntax;
-        let Some(next) = Quote::at(&on.given.text[on.look + behind..], syntax, on.last()) else {
+        let Some(next) = Quote::at(&on.text[on.look + behind..], syntax, on.last()) else {
             return Closed::More;
         };
         if syntax.family != Family::Python {
-            self.notes.add(FaultKind::GuessedValue, on.look);
+            on.at.note(FaultKind::GuessedValue, on.at.look);
         }
         self.flush(on, on.look);
         let quote = next.unwrap_or_default();
@@ -314,7 +314,7 @@ impl Reader {
     }
 
     /// The text is over, and its value with it; its closing quote has so many bytes.
-    pub(super) fn end_text(&mut self, on: &mut Cursor<'_, '_>, len: usize) -> Stop {
+    pub(super) fn end_text(&mut self, on: &mut On<'_, '_>, len: usize) -> Stop {
         if on.given.syntax.spaced && self.text.quote == Quote::Double {
             on.look += len;
         } else {
@@ -327,18 +327,18 @@ impl Reader {
     }
 
     /// At a backslash that is data, with the character behind it.
-    fn raw_escape(&mut self, on: &mut Cursor<'_, '_>) -> bool {
-        let Some(next) = on.given.text[on.look + 1..].chars().next() else { return false };
+    fn raw_escape(&mut self, on: &mut On<'_, '_>) -> bool {
+        let Some(next) = on.text[on.look + 1..].chars().next() else { return false };
         self.put(on, 1 + next.len_utf8());
         true
     }
 
     /// At a backslash; false when more text is needed.
-    fn escape(&mut self, on: &mut Cursor<'_, '_>) -> bool {
+    fn escape(&mut self, on: &mut On<'_, '_>) -> bool {
         let rest = &on.bytes[on.look..];
         if !on.given.syntax.is_json() {
             let Some(len) = escape_len(rest) else { return false };
-            let spelt = &on.given.text[on.look..on.look + len];
+            let spelt = &on.text[on.look..on.look + len];
             // Python keeps what it does not know; JSON's own escapes of one character mean the same in both.
             let mut plain = String::new();
             push_escape(spelt, &mut plain);
@@ -352,12 +352,12 @@ impl Reader {
             Some(b'u') if digits == 4 => on.look += 6,
             Some(b'u') if rest.len() == 2 + digits && !on.last() => return false,
             Some(b'\'') => {
-                self.notes.add(FaultKind::Repaired, on.look);
+                on.at.note(FaultKind::Repaired, on.at.look);
                 self.replace(on, "'", 2);
             }
             Some(_) => {
                 // No escape of JSON: the backslash was meant as a backslash.
-                self.notes.add(FaultKind::GuessedValue, on.look);
+                on.at.note(FaultKind::GuessedValue, on.at.look);
                 self.replace(on, "\\\\", 1);
             }
         }

@@ -4,7 +4,7 @@
 //! The text is data with all that stands in it, calls in their own quotes included, if a quote closes it further on. If
 //! none does, its call is broken, and the one inside it is meant.
 
-use super::cursor::{AHEAD, Cursor};
+use super::on::{AHEAD, On};
 use super::syntax::{Marks, TextEnd, TextEnds};
 use super::text::Quote;
 use super::{Progress, Reader, Stop, white_space};
@@ -13,13 +13,13 @@ use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
 
 impl Reader {
-    pub(super) fn unescaped(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    pub(super) fn unescaped(&mut self, on: &mut On<'_, '_>) -> Stop {
         let Quote::Own(place) = self.text.quote else { return Some(Progress::Broken) };
         let Some(ends) = on.given.marks.texts.get(place) else { return Some(Progress::Broken) };
         let (kind, len) = match self.text.end.take() {
             Some(end) => end,
             None => {
-                let hit = ends.marks.find(&mut self.text.scan, on.bytes, &mut on.look, &mut on.again);
+                let hit = on.find(&ends.marks, &mut self.text.scan);
                 let end = hit.map_or(on.look - ends.marks.pending(&self.text.scan), |hit| hit.start);
                 self.pass_text(on, end);
                 let Some(hit) = hit else {
@@ -32,7 +32,7 @@ impl Reader {
             }
         };
         let from = on.look;
-        let given = on.given;
+        let (given, over) = (on.given, on.end);
         let mut data = 1;
         match kind {
             TextEnd::Quote => match &mut self.text.quotes {
@@ -43,27 +43,27 @@ impl Reader {
                 _ => return self.end_text(on, len),
             },
             TextEnd::Call if self.text.quotes.is_none() => {
-                let question = |window: &str, all| is_over(window, all, given.marks, given.end);
+                let question = |window: &str, all| is_over(window, all, given.marks, over);
                 match self.look_ahead(on, from + 1, &question) {
                     None => return Some(self.wait((kind, len))),
                     Some(true) => {
-                        self.notes.add_markup(FaultKind::GuessedBorder, from);
+                        on.note_markup(FaultKind::GuessedBorder, from);
                         return self.end_text(on, 0);
                     }
                     Some(false) => {}
                 }
             }
-            TextEnd::Other if !self.text.sure && self.base + from as u64 >= self.doubted => {
+            TextEnd::Other if !self.text.sure && on.place(from) >= on.doubted => {
                 let closers: Vec<u8> = self.stack.iter().map(|bracket| bracket.closer()).collect();
                 let question = |window: &str, all| {
                     let mut look = 0;
-                    (closes(window, &mut look, all, ends, &closers, given.end), look)
+                    (closes(window, &mut look, all, ends, &closers, over), look)
                 };
                 let Some(found) = self.search_ahead(on, from + len, &question) else {
                     return Some(self.wait((kind, len)));
                 };
                 if found.is_none_or(|quotes| quotes.is_none()) {
-                    self.doubted = self.base + on.bytes.len().min(from + len + AHEAD) as u64;
+                    on.doubted = on.place(on.bytes.len().min(from + len + AHEAD));
                 }
                 let Some(quotes) = found else { return Some(Progress::Broken) };
                 (self.text.sure, self.text.quotes) = (true, quotes);
@@ -76,9 +76,9 @@ impl Reader {
     }
 
     /// Text up to `end` is no delimiter.
-    fn pass_text(&mut self, on: &mut Cursor<'_, '_>, end: usize) {
+    fn pass_text(&mut self, on: &mut On<'_, '_>, end: usize) {
         let look = on.look;
-        let text = &on.given.text[on.kept.min(end)..end];
+        let text = &on.text[on.kept.min(end)..end];
         if super::plain(text.as_bytes()) == text.len() {
             self.flush(on, end);
         } else if !text.is_empty() {

@@ -5,7 +5,7 @@
 //! bracket that is open, a comma with a key behind it, another text, an operator. Anything else shows that the quote
 //! stands inside the text.
 
-use super::cursor::Cursor;
+use super::on::On;
 use super::words::is_word;
 use super::{Bracket, Marks, Reader, Syntax, white_space};
 
@@ -57,7 +57,7 @@ pub(super) enum Next {
 const MAX_KEY: usize = 128;
 
 impl Reader {
-    pub(super) fn place<'a>(&self, on: &Cursor<'a, '_>) -> Place<'a> {
+    pub(super) fn place<'a>(&self, on: &On<'a, '_>) -> Place<'a> {
         let closes = |closer: u8| self.stack.iter().any(|bracket| bracket.closer() == closer);
         Place {
             syntax: on.given.syntax,

@@ -39,15 +39,16 @@ impl FieldsReader {
     /// At a delimiter inside the value.
     pub(super) fn border(&mut self, on: &mut On<'_, '_>, delimiter: Delimiter, hit: Match) -> Step {
         let place = hit.start;
-        let at = self.base + place as u64;
-        let tried = usize::try_from(self.doubted.saturating_sub(at));
+        let at = on.place(place);
+        let tried = usize::try_from(on.doubted.saturating_sub(at));
         let mut ahead = Lookahead {
             given: &on.given,
+            end: on.end,
             field: &self.field,
             keys: &self.keys,
             guessed: self.guessed,
-            before: &on.given.text[on.kept..place],
-            text: &on.given.text[place..],
+            before: &on.text[on.kept..place],
+            text: &on.text[place..],
             open: self.field.open,
             tried: tried.unwrap_or(usize::MAX),
             vain: self.vain.behind(at),
@@ -55,7 +56,7 @@ impl FieldsReader {
         };
         let verdict = ahead.verdict(Found { delimiter, start: 0, end: hit.end - place }, None);
         let Lookahead { open, tried, vain, work, .. } = ahead;
-        self.doubted = self.doubted.max(at + tried as u64);
+        on.doubted = on.doubted.max(at + tried as u64);
         self.vain = vain;
         on.again += work;
         match verdict {
@@ -72,7 +73,7 @@ impl FieldsReader {
             Verdict::Ends { at, guess, resume, then } => {
                 self.close_value(on, place + at)?;
                 if let Some(guess) = guess {
-                    self.guess(place + guess);
+                    self.guess(on, place + guess);
                 }
                 on.kept = place + resume;
                 on.pass(on.kept, work);
@@ -274,8 +275,8 @@ impl Lookahead<'_> {
         let confirmed = match follow {
             Follow::More => return Verdict::More,
             // A model that stops behind a closer has closed the value; a cut proves nothing.
-            Follow::Blank if given.end == Some(End::End) => return ends,
-            Follow::Blank if given.end.is_some() => return Verdict::More,
+            Follow::Blank if self.end == Some(End::End) => return ends,
+            Follow::Blank if self.end.is_some() => return Verdict::More,
             Follow::Found(next) => matches!(next.delimiter, Delimiter::Call(_) | Delimiter::Opener),
             Follow::Blank | Follow::Nothing => false,
         };
@@ -342,7 +343,7 @@ impl Lookahead<'_> {
         let word = rest.iter().take(MAX_WORD + 1).take_while(|byte| is_word(**byte)).count();
         self.work += word as u64;
         match rest.get(word) {
-            None if word <= MAX_WORD && self.given.end.is_none() => Verdict::More,
+            None if word <= MAX_WORD && self.end.is_none() => Verdict::More,
             Some(b'\n') if word > 0 && word <= MAX_WORD => ends(found.start, found.start),
             // An opener like `>>>` may overlap the next one.
             _ => Verdict::Data(found.start + 1),

@@ -26,10 +26,10 @@ impl FieldsReader {
         if let Some(bracket) = bracket {
             window = &window[..on.look + bracket];
         }
-        let Some(hit) = header.find(&mut self.scan, window, &mut on.look, &mut on.again) else {
+        let Some(hit) = header.find(&mut self.scan, window, &mut on.at.look, &mut on.at.again) else {
             return Break(if bracket.is_some() { ArgsProgress::Broken } else { beyond(window, on.kept) });
         };
-        let text = on.given.text;
+        let text = on.text;
         if text[hit.start..].starts_with('>') && is_quoted(&text[on.kept..hit.start], &on.given.form.key) {
             // It is part of the key if the quotes close in front of another one.
             let within = |byte: &&u8| !matches!(byte, b'"' | b'<' | b'\n');
@@ -52,7 +52,7 @@ impl FieldsReader {
     /// The header ends with this delimiter.
     fn take_header(&mut self, on: &mut On<'_, '_>, hit: Match) -> Step {
         let (given, marks) = (on.given, on.given.marks);
-        let mut text = &given.text[on.kept..hit.start];
+        let mut text = &on.text[on.kept..hit.start];
         let mut closed = marks.header.delimiter(hit) == Delimiter::Header;
         // The value begins with the line feed that ends the header.
         let mut behind = if on.bytes[hit.start] == b'\n' { hit.start } else { hit.end };
@@ -65,31 +65,31 @@ impl FieldsReader {
         if let Some(rest) = given.form.open.iter().find_map(|open| repeated(text, open))
             && !(given.tool.is_some() && may_have(given.tool, text))
         {
-            self.guess(on.kept);
+            self.guess(on, on.kept);
             text = rest;
         }
         let Some(header) = Header::read(text, &given) else {
             // What closes the call may stand in a line that is no field.
-            on.rewind(if marks.line.is_some() { on.kept } else { behind });
+            on.at.rewind(if marks.line.is_some() { on.at.kept } else { behind });
             return Break(ArgsProgress::Broken);
         };
         if !given.begun {
             if !may_take(given.tool, &header.key) {
                 return Break(ArgsProgress::Broken);
             }
-            on.rewind(on.kept);
+            on.at.rewind(on.at.kept);
             return Break(ArgsProgress::Begun);
         }
         if self.is_given(&header.key) {
             if self.guessed {
                 return Break(ArgsProgress::Broken);
             }
-            self.notes.add_markup(FaultKind::DuplicateKey, hit.start);
+            on.note_markup(FaultKind::DuplicateKey, hit.start);
         }
         self.open_field(on, &header)?;
         on.kept = behind;
         if !closed {
-            self.guess(behind);
+            self.guess(on, behind);
         }
         self.enter(if closed && marks.between.is_some() { Phase::Between } else { Phase::ValueStart });
         Continue(())
@@ -101,8 +101,7 @@ impl FieldsReader {
         let Some(between) = &marks.between else { return Break(ArgsProgress::Broken) };
         let start = on.kept + white_space(&on.bytes[on.kept..]);
         on.look = start;
-        let hit = match between.automaton.follow(&mut Scan::default(), on.bytes, &mut on.look, &mut on.again)
-        {
+        let hit = match on.follow(&between.automaton, &mut Scan::default()) {
             Anchored::More => return self.wait(on, on.kept, (on.look - on.kept) as u64),
             Anchored::Found(hit) => Some((between.delimiter(hit), hit)),
             Anchored::Nothing => None,
@@ -111,7 +110,7 @@ impl FieldsReader {
             Some((Delimiter::Type, hit)) => {
                 let window = window(on.bytes, hit.end);
                 let close = &marks.type_close.automaton;
-                let Some(close) = close.find(&mut Scan::default(), window, &mut on.look, &mut on.again)
+                let Some(close) = close.find(&mut Scan::default(), window, &mut on.at.look, &mut on.at.again)
                 else {
                     let stop = beyond(window, hit.end);
                     let looked = (on.look - on.kept) as u64;
@@ -121,7 +120,7 @@ impl FieldsReader {
                         Break(stop)
                     };
                 };
-                self.set_type(on.given.form, on.given.text[hit.end..close.start].trim());
+                self.set_type(on.given.form, on.text[hit.end..close.start].trim());
                 on.kept = close.end;
             }
             Some((Delimiter::Value, hit)) => {
@@ -130,16 +129,16 @@ impl FieldsReader {
             }
             // Something that follows a value: this key has none.
             Some((_, hit)) => {
-                self.guess(hit.end);
+                self.guess(on, hit.end);
                 on.kept = hit.start;
                 self.enter(Phase::Behind);
             }
             None => {
-                self.guess(on.kept);
+                self.guess(on, on.kept);
                 self.enter(Phase::ValueStart);
             }
         }
-        on.rewind(on.kept);
+        on.at.rewind(on.at.kept);
         Continue(())
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Found {
 /// The text from a delimiter on, and what is known of the value before it. Places count from the delimiter.
 pub(super) struct Lookahead<'a> {
     pub(super) given: &'a Given<'a>,
+    /// How the answer ended, if it did.
+    pub(super) end: Option<End>,
     pub(super) field: &'a Field,
     /// Keys of the values that have begun.
     pub(super) keys: &'a HashSet<String>,
@@ -106,12 +108,12 @@ pub(super) enum Keyed {
 impl<'a> Lookahead<'a> {
     /// True when more text may come that is still looked at from `from` on.
     pub(super) fn may_grow(&self, from: usize, limit: usize) -> bool {
-        self.given.end.is_none() && self.text.len() < from + limit
+        self.end.is_none() && self.text.len() < from + limit
     }
 
     /// The same where a cut answer proves nothing: what was cut off might have stood there.
     pub(super) fn may_have_more(&self, from: usize) -> bool {
-        self.given.end != Some(End::End) && self.text.len() < from + AHEAD
+        self.end != Some(End::End) && self.text.len() < from + AHEAD
     }
 
     /// What is looked at from `from` on.
@@ -171,7 +173,9 @@ impl<'a> Lookahead<'a> {
         let space = white_space(&self.window(from, AHEAD)[from..]);
         let following = match self.stands(&self.given.marks.next, from, space, AHEAD) {
             Anchored::Nothing => return Follow::Nothing,
-            Anchored::Found(hit) => self.given.following(self.text, hit).map(|delimiter| (delimiter, hit)),
+            Anchored::Found(hit) => {
+                self.given.following(self.text, hit, self.end.is_some()).map(|delimiter| (delimiter, hit))
+            }
             Anchored::More => None,
         };
         match following {
@@ -210,7 +214,7 @@ impl<'a> Lookahead<'a> {
                 Follow::Blank | Follow::Found(_) | Follow::Nothing => return Own::Closer(found.start),
             }
         };
-        if self.given.end != Some(End::End) && self.text.len() < edge {
+        if self.end != Some(End::End) && self.text.len() < edge {
             return Own::More;
         }
         self.tried = free;

@@ -79,7 +79,7 @@ impl FieldsReader {
     /// At the first byte behind the header: the white space there may belong to the markup, and a section of XML does
     /// not go out while it arrives.
     pub(super) fn value_start(&mut self, on: &mut On<'_, '_>) -> Step {
-        let (form, rest) = (on.given.form, &on.given.text[on.kept..]);
+        let (form, rest) = (on.given.form, &on.text[on.kept..]);
         let markup = match (&on.given.marks.line, rest.as_bytes()) {
             (Some(line), _) if rest.starts_with(&line.space) => line.space.len(),
             (Some(line), _) if line.space.starts_with(rest) && !on.last() => {
@@ -138,11 +138,11 @@ impl FieldsReader {
 
     /// Inside the value, up to what may end it.
     pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Step {
-        let (text, borders) = (on.given.text, self.field.borders(on.given.marks));
-        let mut hit = borders.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        let (text, borders) = (on.text, self.field.borders(on.given.marks));
+        let mut hit = on.find(&borders.automaton, &mut self.scan);
         // A cut answer might have gone on with a longer mark.
-        if hit.is_none() && on.given.end == Some(End::End) {
-            hit = borders.automaton.take(&mut self.scan, &mut on.look, &mut on.again);
+        if hit.is_none() && on.end == Some(End::End) {
+            hit = borders.automaton.take(&mut self.scan, &mut on.at.look, &mut on.at.again);
         }
         let end = hit.map_or(on.look - borders.automaton.pending(&self.scan), |hit| hit.start);
         if self.field.streams && end > on.kept {
@@ -171,11 +171,11 @@ impl FieldsReader {
 
     /// Passes on the text up to `end` as a part of a string.
     fn pass_on(&mut self, on: &mut On<'_, '_>, end: usize) {
-        let mut text = Cow::Borrowed(&on.given.text[on.kept..end]);
+        let mut text = Cow::Borrowed(&on.text[on.kept..end]);
         if on.given.form.xml && text.contains('&') {
             text = Cow::Owned(entities_read(&text));
         }
-        (on.emit)(escaped(&text, &mut self.scratch), on.kept..end);
+        (on.emit)(escaped(&text, &mut self.scratch), on.at.kept..end);
         on.kept = end;
     }
 
@@ -186,18 +186,18 @@ impl FieldsReader {
             on.put("\"");
             return Continue(());
         }
-        let (at, text) = (on.kept, &on.given.text[on.kept..end]);
+        let (at, text) = (on.kept, &on.text[on.kept..end]);
         on.kept = end;
         let Ok(read) = self.read_value(on, text) else { return Break(ArgsProgress::TooDeep) };
         if let Some(repeated) = &mut self.repeated {
             repeated.values.push((text.to_owned(), read));
             return Continue(());
         }
-        self.notes.add_read(&read, at);
+        on.note_read(&read, at);
         if self.field.wraps
             && let Some(members) = wrapped(on.given.tool, &read.json)
         {
-            self.notes.add(FaultKind::GuessedValue, at);
+            on.note(FaultKind::GuessedValue, at);
             (on.emit)(&self.scratch[..1], at..at);
             (on.emit)(members, at..end);
         } else if self.field.wraps {

@@ -33,7 +33,7 @@ impl Engine {
         // Inside the marks around a group the next call has no other mark.
         let worded = opening.is_worded(io.plan) && !(self.call.in_block && opening.is_behind_a_call());
         let unproven = io.base + ((io.at + opening.start()) as u64) < self.tried.proof;
-        let undeclared = io.plan.walks[reading.walk].needs_declared() && !known;
+        let undeclared = io.plan.walks[reading.walk].needs_declared && !known;
         // Without a mark of its own, what names no declared tool is text.
         let text = bare
             && !known

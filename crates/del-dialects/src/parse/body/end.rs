@@ -57,19 +57,22 @@ impl Engine {
 
     /// Faults of the call whose arguments are over.
     pub(in crate::parse) fn tell_notes(&mut self, io: &mut Io<'_>) {
-        let State::Reading(reading) = &mut self.state else { return };
-        if reading.pending.is_some() || !matches!(self.call.meaning, Meaning::Call) {
+        let State::Reading(reading) = &self.state else { return };
+        if self.call.notes.is_empty()
+            || reading.pending.is_some()
+            || !matches!(self.call.meaning, Meaning::Call)
+        {
             return;
         }
-        if reading.doubts && io.plan.walks[reading.walk].writes_raw() {
+        if self.call.notes.markup && io.plan.walks[reading.walk].writes_raw() {
             self.doubt_calls(io, io.at);
         }
-        let State::Reading(reading) = &mut self.state else { return };
-        if reading.notes.len() > 1 {
+        let mut notes: Vec<(FaultKind, u64)> = std::mem::take(&mut self.call.notes).iter().collect();
+        if notes.len() > 1 {
             let place = |(kind, at): &(FaultKind, u64)| (*at, kind.as_str());
-            sort(&mut reading.notes, |one, other| place(one).cmp(&place(other)));
+            sort(&mut notes, |one, other| place(one).cmp(&place(other)));
         }
-        for (kind, at) in reading.notes.drain(..) {
+        for (kind, at) in notes {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call.number) }), at..at);
         }
     }

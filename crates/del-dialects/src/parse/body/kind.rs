@@ -1,15 +1,13 @@
 //! The codecs that read the arguments of a call, and what comes of reading on.
 
-use std::ops::Range;
-
 use crate::codec::ArgsProgress;
 use crate::codec::call::{CallProgress, CallReader, Callee, Whole, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsReader};
 use crate::codec::literals::LiteralsReader;
+use crate::cursor::{Cursor, Emit};
 use crate::dialect::{CallForm, Codec, FieldForm, Literal};
 use crate::event::End;
 use crate::fault::FaultKind;
-use crate::notes::Notes;
 use crate::parse::plan::{Plan, Walk};
 use crate::tool::{Tool, has_required, meant, parameter_of_text, takes_nothing};
 use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
@@ -49,7 +47,7 @@ pub(super) enum Outcome {
 }
 
 /// A place in the text at hand, what is known of its call, and where the arguments go.
-pub(super) struct On<'a, 'e> {
+pub(super) struct On<'a, 'e, 't> {
     pub(super) plan: &'a Plan,
     pub(super) walk: &'a Walk,
     pub(super) tools: &'a [Tool],
@@ -61,31 +59,12 @@ pub(super) struct On<'a, 'e> {
     pub(super) in_block: bool,
     /// The opener of its block is missing.
     pub(super) unopened: bool,
-    pub(super) text: &'a str,
-    /// Where in the answer it begins.
-    pub(super) base: u64,
-    /// How the answer ended, if it did.
-    pub(super) end: Option<End>,
-    pub(super) look: &'e mut usize,
-    /// The first byte that has not been passed on.
-    pub(super) kept: usize,
-    /// Bytes that were looked at again.
-    pub(super) again: &'e mut u64,
-    /// Where in the answer a search ended in vain.
-    pub(super) doubted: &'e mut u64,
     pub(super) max_depth: usize,
-    pub(super) notes: Option<Notes>,
-    pub(super) emit: &'e mut dyn FnMut(&str, Range<usize>),
+    pub(super) at: &'e mut Cursor<'t>,
+    pub(super) emit: Emit<'e>,
 }
 
-impl<'a> On<'a, '_> {
-    fn note(&mut self, notes: Option<Notes>) {
-        // There mostly are none, and they are large to be moved for nothing.
-        if notes.is_some() {
-            self.notes = notes;
-        }
-    }
-
+impl<'a> On<'a, '_, '_> {
     /// The arguments are whole, and nothing of the call behind them was read.
     fn done(&self) -> Outcome {
         Outcome::Done { step: self.walk.args + 1, fault: None }
@@ -105,12 +84,12 @@ impl<'a> On<'a, '_> {
 
     /// What a reader of values is given.
     fn given(&self, syntax: &'a Syntax) -> value::Given<'a> {
-        value::Given { syntax, marks: &self.walk.expected().values, text: self.text, end: self.end }
+        value::Given { syntax, marks: &self.walk.expected().values }
     }
 
     fn skip_white_space(&mut self) {
-        *self.look += white_space(&self.text.as_bytes()[*self.look..]);
-        self.kept = *self.look;
+        self.at.look += white_space(&self.at.bytes[self.at.look..]);
+        self.at.kept = self.at.look;
     }
 }
 
@@ -132,12 +111,12 @@ impl Kind {
     }
 
     /// Lets the codec read what is there.
-    pub(super) fn read(&mut self, on: &mut On<'_, '_>) -> Outcome {
+    pub(super) fn read(&mut self, on: &mut On<'_, '_, '_>) -> Outcome {
         match (&mut *self, on.walk.dialect.codec()) {
             (Self::Object(values), codec) if values.is_fresh() => {
                 on.skip_white_space();
                 let text = on.walk.dialect.takes_text && matches!(codec, Codec::Object(Literal::Json));
-                *self = match on.text.as_bytes().get(*on.look) {
+                *self = match on.at.bytes.get(on.at.look) {
                     Some(b'"') => Self::Text(Box::new(Reader::new(on.max_depth)), String::new()),
                     Some(byte) if text && *byte != b'{' => match parameter_of_text(on.tool) {
                         Some(key) => Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth))),
@@ -157,7 +136,7 @@ impl Kind {
                 let Some(marks) = on.walk.marks() else { return Outcome::Broken(FaultKind::BadArguments) };
                 if reader.is_fresh() {
                     on.skip_white_space();
-                    if on.text.as_bytes().get(*on.look) == Some(&b'{') {
+                    if on.at.bytes.get(on.at.look) == Some(&b'{') {
                         if on.pending {
                             return Outcome::Begins;
                         }
@@ -179,40 +158,39 @@ fn as_it_stands(text: &str) -> Option<&str> {
     (plain(text.as_bytes()) == text.len()).then_some(text)
 }
 
-fn emit_whole(whole: &Whole, on: &mut On<'_, '_>) -> Outcome {
-    let (from, (args, rest)) = (*on.look, whole.behind());
-    (on.emit)(&on.text[from..from + args], from..from + args);
-    *on.look = from + rest;
-    on.kept = *on.look;
+fn emit_whole(whole: &Whole, on: &mut On<'_, '_, '_>) -> Outcome {
+    let (from, (args, rest)) = (on.at.look, whole.behind());
+    (on.emit)(&on.at.text[from..from + args], from..from + args);
+    on.at.look = from + rest;
+    on.at.kept = on.at.look;
     on.done()
 }
 
-fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
+fn object(values: &mut Reader, on: &mut On<'_, '_, '_>) -> Outcome {
     if values.is_fresh() {
-        let rest = &on.text[*on.look..];
+        let rest = &on.at.text[on.at.look..];
         match rest.as_bytes().first() {
             Some(b'{') => {}
             // The end took the mark that the request stops at, and nothing had to stand before it.
-            None if on.end == Some(End::End)
+            None if on.at.end == Some(End::End)
                 && on.walk.channels().is_some()
                 && !on.walk.misses(on.walk.args + 1, on.walk.steps.len())
                 && on.tool.is_some_and(takes_nothing) =>
             {
-                (on.emit)("{}", *on.look..*on.look);
+                (on.emit)("{}", on.at.look..on.at.look);
                 return on.done();
             }
             None => return Outcome::More,
-            Some(_) if on.plan.may_end_here(rest) && on.end.is_none() => return Outcome::More,
+            Some(_) if on.plan.may_end_here(rest) && on.at.end.is_none() => return Outcome::More,
             Some(_) if on.plan.ends_here(rest) => {
-                (on.emit)("{}", *on.look..*on.look);
+                (on.emit)("{}", on.at.look..on.at.look);
                 return on.done();
             }
             Some(_) => return Outcome::Broken(FaultKind::BadArguments),
         }
     }
     let given = on.given(Syntax::json());
-    let progress = values.read(given, on.look, &mut on.kept, on.again, on.emit);
-    on.note(values.notes.take());
+    let progress = values.read(given, on.at, on.emit);
     match progress {
         Progress::More => Outcome::More,
         Progress::Done => on.done(),
@@ -221,27 +199,25 @@ fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
     }
 }
 
-fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_>) -> Outcome {
-    let mut mended = Notes::default();
+fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_, '_>) -> Outcome {
     let given = on.given(Syntax::json());
-    let progress = values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| token.push_str(piece));
+    let progress = values.read(given, on.at, &mut |piece, _| token.push_str(piece));
     let object = match progress {
         Progress::More => return Outcome::More,
         Progress::Done if on.walk.dialect.takes_text && !token.contains('{') => {
             arguments_of_text(on.tool, token)
         }
-        Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
+        Progress::Done => unwrapped(token, on.at, on.max_depth),
         _ => None,
     };
-    on.note(mended.take());
     let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
-    (on.emit)(&object, *on.look..*on.look);
+    (on.emit)(&object, on.at.look..on.at.look);
     on.done()
 }
 
-fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut On<'_, '_>) -> Outcome {
+fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut On<'_, '_, '_>) -> Outcome {
     let given = on.given(Syntax::json());
-    match values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| object.push_str(piece)) {
+    match values.read(given, on.at, &mut |piece, _| object.push_str(piece)) {
         Progress::More => Outcome::More,
         Progress::Done => match meant(on.tools, object) {
             Some(tool) => {
@@ -255,12 +231,10 @@ fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut
     }
 }
 
-fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcome {
+fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_, '_>) -> Outcome {
     let callee = Callee { tools: on.tools, takes_text: on.walk.dialect.takes_text };
     let given = on.given(&on.walk.syntax);
-    let place = (&mut *on.look, &mut on.kept, &mut *on.again);
-    let progress = reader.read(form, callee, given, place, on.emit);
-    on.note(reader.notes.take());
+    let progress = reader.read(form, callee, given, on.at, on.emit);
     match progress {
         CallProgress::More => Outcome::More,
         CallProgress::Named => Outcome::Begins,
@@ -275,35 +249,31 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
     }
 }
 
-fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
-    reader.values.base = on.base;
-    reader.values.doubted = reader.values.doubted.max(*on.doubted);
+fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_, '_>) -> Outcome {
     let given = on.given(&on.walk.syntax);
     let call = (on.tool, !on.pending);
-    let place = (&mut *on.look, &mut on.kept, &mut *on.again);
-    let progress = reader.read(given, call, place, on.emit);
-    *on.doubted = reader.values.doubted;
-    on.note(reader.notes.take());
+    let progress = reader.read(given, call, on.at, on.emit);
     on.outcome(progress)
 }
 
-fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
-    reader.base = on.base;
-    reader.doubted = reader.doubted.max(*on.doubted);
-    let given = fields::Given { form, marks, tool: on.tool, begun: !on.pending, text: on.text, end: on.end };
-    let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
-    *on.doubted = reader.doubted;
-    on.note(reader.notes.take());
+fn fields(
+    reader: &mut FieldsReader,
+    marks: &FieldMarks,
+    form: &FieldForm,
+    on: &mut On<'_, '_, '_>,
+) -> Outcome {
+    let given = fields::Given { form, marks, tool: on.tool, begun: !on.pending };
+    let progress = reader.read(given, on.at, on.emit);
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
     // that is, only the outermost closer may be missing; and nothing tells that a line is whole but the closer behind it.
     let codec = on.walk.dialect.codec();
     let tool = on.tool.filter(|_| !matches!(codec, Codec::Raw { .. }));
-    let closed = on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened);
-    let sure = if matches!(codec, Codec::Lines(_)) { closed } else { on.end == Some(End::End) };
+    let closed = on.walk.is_whole_without_closer(on.at.end, on.in_block, on.unopened);
+    let sure = if matches!(codec, Codec::Lines(_)) { closed } else { on.at.end == Some(End::End) };
     let whole = progress == ArgsProgress::Ended
         && tool.map_or(closed, |tool| sure && has_required(tool, |key| reader.has(key)));
     if whole || matches!(progress, ArgsProgress::Done(_)) {
-        (on.emit)(reader.closing(), on.kept..on.kept);
+        (on.emit)(reader.closing(), on.at.kept..on.at.kept);
     }
     if whole { on.done() } else { on.outcome(progress) }
 }

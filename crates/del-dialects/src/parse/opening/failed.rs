@@ -35,7 +35,7 @@ impl Engine {
         let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
         let found = if half { io.text.len() } else { found };
         // What only a name or a whole shape makes a call is text without it.
-        let text = io.plan.walks[opening.walk].needs_declared() || opening.is_plain(io);
+        let text = io.plan.walks[opening.walk].needs_declared || opening.is_plain(io);
         if half || (found > start && !text && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {

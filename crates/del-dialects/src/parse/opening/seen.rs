@@ -83,13 +83,12 @@ impl Opening {
         self.start
     }
 
-    /// False where only the name of a declared tool makes it a call, and another stands there.
-    pub(in crate::parse) fn may_be_named(&self, io: &Io<'_>, tools: &[Tool]) -> bool {
-        let named = match (self.name(io), self.place) {
+    /// False where the name stands that is none of a declared tool.
+    pub(in crate::parse) fn may_be_declared(&self, io: &Io<'_>, tools: &[Tool]) -> bool {
+        match (self.name(io), self.place) {
             (Some(name), _) => tools.iter().any(|tool| tool.name == name),
             (None, Place::Head(_)) => may_be_named(tools, &io.text[io.at + self.token..]) != Some(false),
             _ => true,
-        };
-        named || !io.plan.walks[self.walk].needs_declared()
+        }
     }
 }

@@ -117,7 +117,7 @@ impl Opener {
     pub(in crate::parse) fn may_be_named(&self, plan: &Plan, tools: &[Tool], behind: &str) -> Option<bool> {
         let walk = &plan.walks[self.walk];
         let head = self.step.is_some_and(|step| walk.head(step + 1).is_some());
-        if head && walk.needs_declared() { may_be_named(tools, behind) } else { Some(true) }
+        if head && walk.needs_declared { may_be_named(tools, behind) } else { Some(true) }
     }
 
     /// False where neither a mark nor a name follows the mark, and one of them has to.

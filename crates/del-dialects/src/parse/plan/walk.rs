@@ -20,6 +20,9 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) dialect: Arc<Dialect>,
     /// Only this dialect is read, and what it reads beside: its marks may be plain words.
     pub(in crate::parse) alone: bool,
+    /// Only the name of a declared tool makes a call of what the marks before it open: there are none and the name is a
+    /// key, they are too short to mean anything by themselves, or among all dialects a tag of one plain word.
+    pub(in crate::parse) needs_declared: bool,
     pub(in crate::parse) steps: Vec<Step>,
     /// The first step of a call; before it lies what opens the block.
     pub(in crate::parse) call: usize,
@@ -83,6 +86,7 @@ impl Walk {
             forms: 0..0,
             expected: OnceLock::new(),
             alone: false,
+            needs_declared: false,
             heading,
             dialect,
         };
@@ -168,9 +172,13 @@ impl Walk {
             .any(|(at, step)| opened >> at & 1 == 1 && fits(step))
     }
 
-    /// True where only the name of a declared tool makes a call of what the marks before it open: there are none and the
-    /// name is a key, they are too short to mean anything by themselves, or among all dialects a tag of one plain word.
-    pub(in crate::parse) fn needs_declared(&self) -> bool {
+    /// The walk in a plan, in which its dialect stands `alone` or with others.
+    pub(in crate::parse) fn settle(&mut self, alone: bool) {
+        self.alone = alone;
+        self.needs_declared = self.is_known_by_name();
+    }
+
+    fn is_known_by_name(&self) -> bool {
         if self.is_bare() {
             return matches!(self.dialect.codec(), Codec::Call(form) if form.name.is_none());
         }
@@ -183,7 +191,7 @@ impl Walk {
 
     /// True where a call begins with its first key: what stands behind its name may be anything else.
     pub(in crate::parse) fn begins_with_key(&self) -> bool {
-        self.needs_declared() && (!self.alone || matches!(self.dialect.codec(), Codec::Lines(_)))
+        self.needs_declared && (!self.alone || matches!(self.dialect.codec(), Codec::Lines(_)))
     }
 
     /// True when the arguments are one JSON object.

@@ -1,33 +1,36 @@
-//! A place in the text at hand, and where what is read goes.
+//! Where the reader of values is, and where what it reads goes.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use super::{Family, Marks, Progress, Reader, State, Syntax};
-use crate::event::End;
+use crate::cursor::{Cursor, Emit};
 
-/// Takes JSON text, and the place in the input that it stands for.
-pub(crate) type Emit<'e> = &'e mut dyn FnMut(&str, Range<usize>);
-
-/// The text at hand, and what is known of the value in it.
+/// What is known of the value at hand.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) syntax: &'a Syntax,
     pub(crate) marks: &'a Marks,
-    pub(crate) text: &'a str,
-    /// How the answer ended, if it did.
-    pub(crate) end: Option<End>,
 }
 
-pub(super) struct Cursor<'a, 'e> {
-    pub(super) given: Given<'a>,
-    pub(super) bytes: &'a [u8],
-    /// The byte at hand.
-    pub(super) look: usize,
-    /// The first byte that has not been passed on.
-    pub(super) kept: usize,
-    /// Bytes that were looked at again.
-    pub(super) again: u64,
-    pub(super) emit: Emit<'e>,
+/// A place in a value, and where what is read goes.
+pub(super) struct On<'c, 't> {
+    pub(super) given: Given<'c>,
+    pub(super) at: &'c mut Cursor<'t>,
+    pub(super) emit: Emit<'c>,
+}
+
+impl<'t> Deref for On<'_, 't> {
+    type Target = Cursor<'t>;
+
+    fn deref(&self) -> &Cursor<'t> {
+        self.at
+    }
+}
+
+impl DerefMut for On<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.at
+    }
 }
 
 /// What a window says, as far as it can be said, and how many bytes of it were looked at.
@@ -39,16 +42,7 @@ const GROWTH: usize = 3;
 /// So far is looked ahead, in bytes.
 pub(super) const AHEAD: usize = 4096;
 
-impl<'a, 'e> Cursor<'a, 'e> {
-    pub(super) fn new(given: Given<'a>, look: usize, kept: usize, emit: Emit<'e>) -> Self {
-        Self { bytes: given.text.as_bytes(), given, look, kept, again: 0, emit }
-    }
-
-    /// No more text will come.
-    pub(super) fn last(&self) -> bool {
-        self.given.end.is_some()
-    }
-
+impl On<'_, '_> {
     /// So many bytes do not go out; nothing is pending before them.
     pub(super) fn skip(&mut self, len: usize) {
         self.look += len;
@@ -58,16 +52,10 @@ impl<'a, 'e> Cursor<'a, 'e> {
     /// A token goes on beyond `most`, where it has to end.
     pub(super) fn too_long(&mut self, most: usize) -> Progress {
         self.look = most;
-        while !self.given.text.is_char_boundary(self.look) {
+        while !self.text.is_char_boundary(self.look) {
             self.look -= 1;
         }
         Progress::Broken
-    }
-
-    /// Goes back to read something again.
-    pub(super) fn rewind(&mut self, to: usize) {
-        self.again += self.look.saturating_sub(to) as u64;
-        self.look = to;
     }
 
     /// At `/` or `#`: whether a comment begins, and then whether it is a block; none when the next byte is needed. Where
@@ -94,15 +82,15 @@ impl<'a, 'e> Cursor<'a, 'e> {
 
 impl Reader {
     /// Writes JSON that stands nowhere in the text.
-    pub(super) fn emit(&mut self, on: &mut Cursor<'_, '_>, json: &str) {
+    pub(super) fn emit(&mut self, on: &mut On<'_, '_>, json: &str) {
         self.give(on, json, on.look..on.look);
     }
 
     /// Passes on what is spelt as JSON, up to `to`: where other spellings are read, only the inside of a text is.
-    pub(super) fn flush(&mut self, on: &mut Cursor<'_, '_>, to: usize) {
+    pub(super) fn flush(&mut self, on: &mut On<'_, '_>, to: usize) {
         if on.kept < to {
             if on.given.syntax.spaced || self.state == State::Text {
-                let piece = &on.given.text[on.kept..to];
+                let piece = &on.text[on.kept..to];
                 self.give(on, piece, on.kept..to);
             }
             on.kept = to;
@@ -110,14 +98,14 @@ impl Reader {
     }
 
     /// Writes `json` for the bytes at hand.
-    pub(super) fn replace(&mut self, on: &mut Cursor<'_, '_>, json: &str, len: usize) {
+    pub(super) fn replace(&mut self, on: &mut On<'_, '_>, json: &str, len: usize) {
         self.flush(on, on.look);
         self.give(on, json, on.look..on.look + len);
         on.skip(len);
     }
 
     /// Passes a byte of JSON on, which is written as it is.
-    pub(super) fn pass(&mut self, on: &mut Cursor<'_, '_>, json: &str) {
+    pub(super) fn pass(&mut self, on: &mut On<'_, '_>, json: &str) {
         if on.given.syntax.spaced {
             on.look += 1;
         } else {
@@ -125,7 +113,7 @@ impl Reader {
         }
     }
 
-    fn give(&mut self, on: &mut Cursor<'_, '_>, json: &str, range: Range<usize>) {
+    fn give(&mut self, on: &mut On<'_, '_>, json: &str, range: Range<usize>) {
         if self.is_grouped() {
             self.group.push_str(json);
         } else {
@@ -135,8 +123,8 @@ impl Reader {
 
     /// What ends the call at the byte at hand, as [`Marks::end`] says it.
     #[expect(clippy::option_option, reason = "undecided and none are two answers")]
-    pub(super) fn end_of_call(&mut self, on: &mut Cursor<'_, '_>) -> Option<Option<bool>> {
-        let rest = &on.given.text[on.look..];
+    pub(super) fn end_of_call(&mut self, on: &mut On<'_, '_>) -> Option<Option<bool>> {
+        let rest = &on.text[on.look..];
         if rest.len() < self.window && !on.last() {
             return None;
         }
@@ -150,7 +138,7 @@ impl Reader {
     /// is all that it gets.
     pub(super) fn look_ahead<T>(
         &mut self,
-        on: &mut Cursor<'_, '_>,
+        on: &mut On<'_, '_>,
         from: usize,
         question: &dyn Fn(&str, bool) -> Option<T>,
     ) -> Option<T> {
@@ -160,11 +148,11 @@ impl Reader {
     /// The same where the answer may stand far behind: the question also says how many bytes it has looked at.
     pub(super) fn search_ahead<T>(
         &mut self,
-        on: &mut Cursor<'_, '_>,
+        on: &mut On<'_, '_>,
         from: usize,
         question: Question<'_, T>,
     ) -> Option<T> {
-        let text = on.given.text;
+        let text = on.text;
         let there = AHEAD.min(text.len() - from);
         let full = there == AHEAD || on.last();
         // Mostly the next byte tells. A window that does not is looked at again when it is so much longer, which keeps
