@@ -126,14 +126,16 @@ impl Engine {
                 }
                 continue;
             };
-            // A piece at a time, so that nothing is looked at far behind the mark.
-            let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];
-            let end = skip.follow(piece).map(|len| from + len);
-            let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
-            io.again += (bytes.len() - from) as u64;
-            hit = walk.expected().rescue.find(scan, bytes, &mut io.look, &mut io.again);
-            if let (Some(end), None) = (end, hit) {
-                (io.at, io.look) = (end, end);
+            // A piece at a time, so that nothing is looked at far behind the end of the arguments.
+            let piece = &io.bytes[..io.bytes.len().min(from + SKIPPED)];
+            hit = walk.expected().rescue.find(scan, piece, &mut io.look, &mut io.again);
+            let passed = &piece[from..hit.map_or(piece.len(), |hit| hit.end.max(from))];
+            io.again += passed.len() as u64;
+            if let Some(len) = skip.follow(passed)
+                && hit.is_none_or(|hit| from + len < hit.end)
+            {
+                io.at = from + len;
+                io.rewind(io.at);
                 self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 return Flow::Next;
             }
