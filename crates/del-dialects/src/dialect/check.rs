@@ -57,6 +57,18 @@ pub(super) fn check(form: &Dialect) -> Result<(), String> {
     if opening > MAX_OPENING {
         return Err(format!("expected at most {MAX_OPENING} pieces before the arguments, got {opening}"));
     }
+    let marks: Vec<Option<&Mark>> =
+        form.block.open.iter().map(Some).chain(before.iter().map(Piece::mark)).collect();
+    // Which of the two stands there could not be told.
+    for pair in marks.windows(2) {
+        if let [Some(one), Some(next)] = pair
+            && let Some(same) = one.read.iter().find(|read| next.read.contains(read))
+        {
+            return Err(format!(
+                "expected two marks in a row to be spelled differently, got {same:?} for both"
+            ));
+        }
+    }
     // A name stands in one place, and before the arguments. In a closing mark it is the same once more.
     let heads = before.iter().filter(|piece| names(piece)).count();
     let late = behind.iter().filter(|piece| matches!(piece, Piece::Head(_)) && names(piece)).count();

@@ -115,6 +115,10 @@ fn pieces_that_make_no_call_are_named_with_the_line_of_their_list() {
             &format!("{many}, {{ head = '{{name}}' }}, {{ args = 'object' }}"),
             "at most 32 pieces before the arguments, got 33",
         ),
+        (
+            "{ mark = '<a>', need = 'free' }, { mark = ['<b>', '<a>'] }, { head = '{name}' }, { args = 'object' }",
+            "expected two marks in a row to be spelled differently, got \"<a>\" for both",
+        ),
     ] {
         refused("", pieces, "", 5, message);
     }
