@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod compaction;
+mod constraint;
 mod conversations;
 mod disorder;
 mod hybrid;
+mod limits;
 mod script;
 mod trouble;

@@ -1,6 +1,6 @@
 //! A scripted server and user.
 
-use del_agent::{Agent, Done, Effect, Entry, Input, Notice, Settings, SettingsError, View};
+use del_agent::{Agent, Done, Effect, Entry, Input, Notice, Settings, SettingsError, ToolsMode, View};
 use del_dialects::{Call, CallResult, Dialects, ReadCall, Tool};
 use serde_json::{Value, json};
 
@@ -29,6 +29,10 @@ pub(crate) fn settings() -> Settings {
         ],
         ..Settings::default()
     }
+}
+
+pub(crate) fn prompt_mode() -> Settings {
+    Settings { tools_mode: ToolsMode::Prompt, ..settings() }
 }
 
 impl Talk {

@@ -1,0 +1,136 @@
+//! Where an answer or a question ends that would not end well by itself.
+
+use del_agent::{Effect, Failure, Input, Notice, Settings};
+use serde_json::{Value, json};
+
+use crate::script::{Talk, native_call, prompt_mode, settings, text_answer, tool_results};
+
+#[test]
+fn the_same_call_again_and_again_is_told_then_stopped() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Read it.");
+    for turn in 1..=2 {
+        let calls = talk.answer_with_calls(&native_call(&format!("c{turn}"), "read_file", &["{}"]));
+        talk.give(tool_results(&calls, "R"));
+    }
+    for turn in 3..=4 {
+        let effect = talk.answer(&native_call(&format!("c{turn}"), "read_file", &["{ }"]));
+        let Effect::Request(body) = effect else { panic!("{effect:?}") };
+        let told =
+            body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+        assert!(told.starts_with(&format!("Error: not run. You made this very call {turn} times")), "{told}");
+    }
+    let effect = talk.answer(&native_call("c5", "read_file", &["{}"]));
+    let Effect::Failed(failure) = effect else { panic!("{effect:?}") };
+    assert_eq!(failure, Failure::Loop { name: "read_file".into(), times: 5 });
+    let body = talk.ask("Something else.");
+    let messages = body["messages"].as_array().unwrap();
+    let results = messages.iter().filter(|message| message["role"] == "tool").count();
+    let calls = messages.iter().filter(|message| message.get("tool_calls").is_some()).count();
+    assert_eq!((calls, results), (5, 5));
+}
+
+#[test]
+fn turns_are_limited() {
+    let mut talk = Talk::new(Settings { max_turns: 2, ..settings() });
+    talk.ask("Read it.");
+    let calls = talk.answer_with_calls(&native_call("a", "read_file", &["{\"path\":\"1\"}"]));
+    talk.give(tool_results(&calls, "R"));
+    let calls = talk.answer_with_calls(&native_call("b", "read_file", &["{\"path\":\"2\"}"]));
+    let effect = talk.step(Input::Results(tool_results(&calls, "R")));
+    assert_eq!(effect, Effect::Failed(Failure::TurnLimit { turns: 2 }));
+    assert!(matches!(talk.step(Input::Start("go on")), Effect::Request(_)));
+}
+
+#[test]
+fn a_call_that_was_cut_never_runs_and_the_model_is_told() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Write it.");
+    let mut chunks = native_call("a", "read_file", &["{\"path\":\"1\"}"]);
+    chunks.pop();
+    chunks.push(json!({"choices": [{"index": 0, "delta": {"tool_calls": [
+        {"index": 1, "id": "b", "function": {"name": "write_file", "arguments": "{\"path\":\"/etc"}}]}}]}));
+    chunks.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}));
+    let calls = talk.answer_with_calls(&chunks);
+    assert_eq!(calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["read_file"]);
+    let body = talk.give(tool_results(&calls, "R"));
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        last,
+        json!({"role": "user", "content": "Your call of write_file did not run: your answer was cut off at its longest length.\nWrite the whole call again, shorter."})
+    );
+    assert!(talk.notices().contains(&Notice::Cut));
+}
+
+#[test]
+fn a_model_that_goes_round_in_circles_is_stopped_and_keeps_little_of_it() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Tell me.");
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "Once more.\n"}}]});
+    let endless: Vec<Value> = std::iter::repeat_n(chunk, 2000).collect();
+    let mut effect = Effect::Continue;
+    let mut read = 0;
+    for chunk in &endless {
+        effect = talk.step(Input::Chunk(&chunk.to_string()));
+        read += 1;
+        if effect != Effect::Continue {
+            break;
+        }
+    }
+    let Effect::Done(done) = effect else { panic!("{effect:?}") };
+    assert!(done.cut && read < 500, "{read}");
+    assert_eq!(done.answer, "Once more.\nOnce more.");
+    assert!(talk.notices().contains(&Notice::Circular) && !talk.notices().contains(&Notice::Cut));
+    // What it is shown of itself does not lead it there again.
+    let Effect::Request(body) = talk.step(Input::Start("Go on.")) else { panic!() };
+    assert_eq!(body["messages"][2]["content"], "Once more.\nOnce more.");
+}
+
+#[test]
+fn a_model_that_cannot_write_calls_is_given_up() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Write it.");
+    for _ in 0..3 {
+        let effect = talk.answer(&native_call("a", "write_file", &["[]"]));
+        let Effect::Request(body) = effect else { panic!("{effect:?}") };
+        let last =
+            body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+        let told = "Your call of write_file did not run: the arguments cannot be read; the call was left out. \
+                    Got the arguments []. Expected this form, with your values:\n";
+        assert!(last.contains(told) && last.contains("\"path\": \"…\""), "{last}");
+    }
+    let effect = talk.answer(&native_call("a", "write_file", &["[]"]));
+    assert!(matches!(effect, Effect::Failed(Failure::BrokenCalls { times: 4, .. })), "{effect:?}");
+}
+
+#[test]
+fn a_long_answer_that_is_cut_is_done_and_says_so() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Tell.");
+    let mut chunks = text_answer(&["once upon"]);
+    *chunks.last_mut().unwrap() = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]});
+    let done = talk.answer_with_text(&chunks);
+    assert!(done.cut && done.answer == "once upon");
+}
+
+#[test]
+fn calls_that_are_only_shown_are_said_not_to_have_run() {
+    let call = "```json\n{\"name\": \"read_file\", \"arguments\": {\"file_path\": \"a.txt\"}}\n```\n";
+    let other = "```json\n{\"name\": \"fly\", \"arguments\": {}}\n```\n";
+    let shown = || Some(Notice::Shown { names: vec!["read_file".to_owned()] });
+    for (text, said) in [
+        (format!("Call it so:\n{call}and once more:\n{call}That is all."), shown()),
+        ("Do it so:\n```bash\nread_file --path a.txt\n```\nYes.".to_owned(), shown()),
+        (format!("Call it so:\n{other}That is all."), None),
+        ("```json\n{\"name\": \"Ann\", \"parameters\": {}, \"age\": 7}\n```".to_owned(), None),
+        ("It is `read_file` that you want:\n```\ncat a.txt\n```\nYes.".to_owned(), None),
+    ] {
+        let mut talk = Talk::new(prompt_mode());
+        talk.ask("one");
+        let done = talk.answer_with_text(&[
+            json!({"choices": [{"delta": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
+        ]);
+        assert_eq!(done.answer, text.trim());
+        assert_eq!(talk.notices(), said.into_iter().collect::<Vec<_>>(), "{text}");
+    }
+}
