@@ -27,8 +27,8 @@ pub(crate) struct Closest {
     pub(crate) first: usize,
     pub(crate) last: usize,
     pub(crate) percent: u8,
-    /// The lines, numbered as `read_file` does.
-    pub(crate) numbered: String,
+    /// The lines.
+    pub(crate) text: String,
 }
 
 /// The lines of `text` most like `old`, if any are like it.
@@ -54,17 +54,17 @@ pub(crate) fn closest(text: &str, old: &str) -> Option<Closest> {
     if like < MIN_LIKENESS {
         return None;
     }
-    let number = |(i, line): (usize, &&str)| {
-        let shown: String = line.chars().take(MAX_COMPARED).collect();
-        format!("{:>6}\t{shown}", at + i + 1)
+    let whole = |line: &&str| match line.char_indices().nth(MAX_COMPARED) {
+        Some((end, _)) => format!("{} … [more of this line]", &line[..end]),
+        None => (*line).to_owned(),
     };
-    let mut numbered: Vec<_> = ours[at..at + size].iter().enumerate().take(MAX_SHOWN).map(number).collect();
+    let mut shown: Vec<_> = ours[at..at + size].iter().take(MAX_SHOWN).map(whole).collect();
     if size > MAX_SHOWN {
-        numbered.push(format!("... [{}]", counted(size - MAX_SHOWN, "more line")));
+        shown.push(format!("... [{}]", counted(size - MAX_SHOWN, "more line")));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 99")]
     let percent = (like * 100.0).floor().clamp(0.0, 99.0) as u8;
-    Some(Closest { first: at + 1, last: at + size, percent, numbered: numbered.join("\n") })
+    Some(Closest { first: at + 1, last: at + size, percent, text: shown.join("\n") })
 }
 
 /// How often pairs of bytes stand in a line, roughly.
@@ -132,7 +132,7 @@ mod tests {
         let closest = closest(text, "fn total(items: &[u64]) -> u64 {\n    items.iter().sum()\n}").unwrap();
         assert_eq!((closest.first, closest.last), (3, 5));
         assert!((90..99).contains(&closest.percent), "{}", closest.percent);
-        assert!(closest.numbered.starts_with("     3\tfn total"));
+        assert!(closest.text.starts_with("fn total"));
     }
 
     #[test]

@@ -132,13 +132,23 @@ impl Context {
 
     /// The failure for a file that is not there, with what may have been meant.
     pub(crate) fn not_found(&self, shown: &str) -> Failure {
-        let near = suggest::files(&self.workspace, shown);
-        let hint = if near.is_empty() {
-            format!("Use {} to see what is there.", self.name_of("list_dir"))
-        } else {
-            format!("Did you mean: {}?", near.join(", "))
-        };
+        let near = self.near(shown);
+        let look = || format!("Use {} to see what is there.", self.name_of("list_dir"));
+        let hint = near.unwrap_or_else(look);
         Failure::new(Code::NotFound, format!("file not found: {shown}. {hint}"))
+    }
+
+    /// The failure for a file that is not there to be edited.
+    pub(crate) fn nothing_to_edit(&self, shown: &str) -> Failure {
+        let near = self.near(shown).map(|near| format!("{near} ")).unwrap_or_default();
+        let write = self.name_of("write_file");
+        Failure::new(Code::NotFound, format!("file not found: {shown}. {near}Call {write} to make it."))
+    }
+
+    /// Files that may have been meant.
+    fn near(&self, shown: &str) -> Option<String> {
+        let near = suggest::files(&self.workspace, shown);
+        (!near.is_empty()).then(|| format!("Did you mean: {}?", near.join(", ")))
     }
 
     /// Loads a file that is to be changed or compared.

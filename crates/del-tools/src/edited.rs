@@ -15,6 +15,10 @@ use crate::workspace::Place;
 
 /// Places of a text that is not unique that are shown.
 const PLACES: usize = 5;
+const SAME: &str = "old_string and new_string are the same; nothing to change.";
+/// Bytes and lines of a file that is shown as a whole where an edit does not fit it.
+const SHORT: usize = 2_000;
+const SHORT_LINES: usize = 40;
 
 /// Some text, and what is to be in its place.
 #[derive(Debug, Clone)]
@@ -47,13 +51,8 @@ pub(crate) struct Applied {
 }
 
 impl Wanted {
-    pub(crate) fn new(old: &str, new: &str, all: bool) -> Result<Self, Failure> {
-        let (old, new) = (lf(old), lf(new));
-        if old == new {
-            let cause = "old_string and new_string are the same; nothing to change.";
-            return Err(Failure::new(Code::NoChange, cause));
-        }
-        Ok(Self { old, new, all })
+    pub(crate) fn new(old: &str, new: &str, all: bool) -> Self {
+        Self { old: lf(old), new: lf(new), all }
     }
 
     /// What is to stand there, with line feeds alone.
@@ -96,12 +95,11 @@ impl Edited {
 
     /// Makes one edit. After a failure the text is as it was before it.
     pub(crate) fn apply(&mut self, context: &Context, wanted: &Wanted) -> Result<Applied, Failure> {
+        let same = wanted.old == wanted.new;
         let there = self.now.is_some() || self.loaded.as_ref().is_some_and(|loaded| !loaded.bytes.is_empty());
-        if wanted.creates() {
-            if there {
-                let tool = context.name_of("write_file");
-                let cause = format!("old_string is empty; use {tool} to replace the whole file.");
-                return Err(Failure::new(Code::NoMatch, cause));
+        if wanted.creates() && !there {
+            if same {
+                return Err(Failure::new(Code::NoChange, SAME));
             }
             let crlf = context.workspace.wants_crlf(&self.place);
             let new = if crlf { endings::crlf(&wanted.new) } else { wanted.new.clone() };
@@ -117,11 +115,18 @@ impl Edited {
                 self.before = Some(decoded);
                 text
             }
-            (None, None) => return Err(context.not_found(&self.place.shown)),
+            (None, None) => return Err(context.nothing_to_edit(&self.place.shown)),
         };
         let before = Normalised::new(&text);
+        if wanted.creates() {
+            let cause = self.what_it_says(context, "old_string is empty, but there is text in", &before.text);
+            return Err(Failure::new(Code::NoMatch, cause));
+        }
         let found = edit::find(&before.text, &wanted.old, &wanted.new, wanted.all);
-        let found = found.map_err(|miss| self.missed(context, wanted, &before.text, miss))?;
+        let found = match found {
+            Ok(_) | Err(Miss::NotUnique { .. }) if same => return Err(Failure::new(Code::NoChange, SAME)),
+            found => found.map_err(|miss| self.missed(context, wanted, &before.text, miss))?,
+        };
         if let Some(line) = placeholder(&wanted.new, &before.text) {
             let cause = format!("new_string contains a placeholder ('{line}'); send the full text.");
             return Err(Failure::new(Code::Placeholder, cause));
@@ -206,14 +211,19 @@ impl Edited {
 
     fn no_match(&self, context: &Context, wanted: &Wanted, text: &str) -> String {
         let shown = &self.place.shown;
-        if let Some(line) = wanted.stands_in(text) {
+        let there = (wanted.old != wanted.new).then(|| wanted.stands_in(text)).flatten();
+        if let Some(line) = there {
             return format!(
                 "old_string not found in {shown}. The new text is already in the file, at line {line}."
             );
         }
+        if let Some((line, found)) = otherwise_spelt(text, &wanted.old) {
+            return format!(
+                "old_string not found in {shown}, but at line {line} with other upper and lower case. Call again with this as old_string:\n{found}"
+            );
+        }
         let Some(closest) = closest(text, &wanted.old) else {
-            let tool = context.name_of("read_file");
-            return format!("old_string not found in {shown}. Use {tool} to see the current text.");
+            return self.what_it_says(context, "old_string not found in", text);
         };
         let lines = if closest.first == closest.last {
             format!("line {}", closest.first)
@@ -221,8 +231,33 @@ impl Edited {
             format!("lines {}-{}", closest.first, closest.last)
         };
         format!(
-            "old_string not found in {shown}. Closest match ({} % similar) at {lines}:\n{}\nCopy the text exactly, including indentation.",
-            closest.percent, closest.numbered
+            "old_string not found in {shown}. Closest match ({} % similar) at {lines}. If that is meant, call again with exactly this as old_string:\n{}",
+            closest.percent, closest.text
         )
     }
+
+    /// Why an edit has no place in the file, and all of the file if it is short: small models rather give up than read it.
+    fn what_it_says(&self, context: &Context, why: &str, text: &str) -> String {
+        let shown = &self.place.shown;
+        let (read, write) = (context.name_of("read_file"), context.name_of("write_file"));
+        if text.len() > SHORT || text.lines().count() > SHORT_LINES {
+            return format!("{why} {shown}. Use {read} to see the current text.");
+        }
+        if let (None, Some(loaded)) = (&self.now, &self.loaded) {
+            context.remember(&self.place, loaded.stamp);
+        }
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        // Without the numbers of `read_file`: they would be written into the file.
+        format!(
+            "{why} {shown}, which says:\n{text}{end}Call again with lines of it as old_string, and with all that is to stand in their place as new_string; or call {write} with the whole new content."
+        )
+    }
+}
+
+/// Where `old` stands with other upper and lower case, if that is in one place: its line, and how it is spelt there.
+fn otherwise_spelt<'a>(text: &'a str, old: &str) -> Option<(usize, &'a str)> {
+    let (lower, old) = (text.to_ascii_lowercase(), old.to_ascii_lowercase());
+    let mut found = lower.match_indices(&old);
+    let (at, _) = found.next().filter(|_| found.next().is_none())?;
+    Some((edit::line_at(text, at), &text[at..at + old.len()]))
 }

@@ -41,9 +41,9 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let place = context.workspace.resolve(&path, Access::Write)?;
     context.may_write(&place)?;
     if !place.exists && !old.is_empty() {
-        return Err(context.not_found(&place.shown));
+        return Err(context.nothing_to_edit(&place.shown));
     }
-    let wanted = Wanted::new(&old, &new, all)?;
+    let wanted = Wanted::new(&old, &new, all);
     let _writing = context.workspace.lock();
     let (edited, applied) = edit(context, &place, &wanted)?;
     let (shown, is_new) = (edited.difference(), edited.loaded.is_none());

@@ -101,7 +101,7 @@ fn operation(
     let all = arguments.flag(&REPLACE_ALL).unwrap_or(false);
     let place = context.workspace.resolve(&given, Access::Write)?;
     context.may_write(&place)?;
-    Ok(Operation { place, wanted: Wanted::new(&old, &new, all)? })
+    Ok(Operation { place, wanted: Wanted::new(&old, &new, all) })
 }
 
 /// Does every operation in memory. If any fails, all that fail are reported.
