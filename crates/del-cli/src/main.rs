@@ -17,6 +17,7 @@ mod consent;
 mod exchange;
 mod exit;
 mod folders;
+mod glance;
 mod hands;
 mod hooks;
 mod input;

@@ -122,7 +122,7 @@ pub(super) fn instructions(options: &SessionOptions, hands: &Hands, memory: &Mem
     let short = Constrain::from(options.constrain) == Constrain::On;
     let mut text = match &options.system {
         Some(own) => own.clone(),
-        None => instructions::text(hands.toolbox.directory(), short),
+        None => instructions::text(hands.toolbox.directory(), &memory.around, short),
     };
     memory.add_to(&mut text);
     let skills = prompts::introduce(hands.skills());

@@ -340,6 +340,15 @@ fn answers_come_whole_where_that_is_wanted() {
 }
 
 #[test]
+fn the_model_is_told_which_files_there_are() {
+    let files = directory(&[("a.txt", "x\n"), ("src/main.rs", "fn main() {}\n"), (".env", "KEY=1\n")]);
+    let server = Server::new(vec![says("Yes.")]);
+    assert_eq!(run_in(&files, task(&server, &[])).code, 0);
+    let system = server.completions()[0].body["messages"][0]["content"].to_string();
+    assert!(system.contains("In it: a.txt, src/main.rs. The system is"), "{system}");
+}
+
+#[test]
 fn instructions_are_replaced_and_added_to() {
     let files = files();
     let server = Server::new(vec![says("Yes.")]);
