@@ -11,6 +11,8 @@ pub(crate) struct Circles {
 
 /// So much of the same, without a single other byte in between, is written by nobody who means it.
 const SAME: usize = 4096;
+/// So much of nothing but white space: where a grammar lets it through, some models write no more than that.
+const BLANK: usize = 512;
 /// Bytes of what comes again and again.
 const ROUND: usize = 256;
 const LOOK: usize = 256;
@@ -24,6 +26,7 @@ impl Circles {
             return;
         }
         self.since = 0;
+        self.found |= self.last.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count() >= BLANK;
         let surplus = self.last.len().saturating_sub(SAME);
         self.last.drain(..surplus);
         self.found |= self.last.len() == SAME && round(&self.last).is_some();
@@ -69,6 +72,7 @@ mod tests {
         for piece in [1, 7, 1000] {
             assert!(goes_round(&format!("Well. {}", "Your answer was cut off.\n\n".repeat(400)), piece));
             assert!(goes_round(&"\n".repeat(6000), piece));
+            assert!(goes_round(&format!("{{\"a\": 1}}{}", "\n \t".repeat(300)), piece));
             assert!(goes_round(&"日本".repeat(2000), piece));
         }
     }
@@ -79,6 +83,7 @@ mod tests {
         let rows = rows.concat();
         assert!(!goes_round(&rows, 5));
         assert!(!goes_round(&"-".repeat(2000), 5));
+        assert!(!goes_round(&format!("a{}b", " ".repeat(400)).repeat(10), 5));
         let table = format!("{}x{}", "0, ".repeat(1000), "0, ".repeat(1000));
         assert!(!goes_round(&table, 3));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use del_dialects::{Dialects, FaultKind, Report};
+use del_dialects::{Dialects, FaultKind, Report, Tool};
 
 /// The result of a call for which the caller brought none.
 pub(crate) const NO_RESULT: &str = "Error: the tool gave no result.";
@@ -70,6 +70,16 @@ pub fn broken_calls(broken: &[Report], cut: bool, skeleton: impl Fn(&str) -> Opt
     }
     out.push_str(if cut { "Write the whole call again, shorter." } else { "Write the whole call again." });
     out
+}
+
+/// Tells the model that it called a tool that is not there, and which are.
+pub(crate) fn no_such_tool(name: &str, tools: &[Tool]) -> String {
+    let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let name = Dialects::builtin().neutralise(name);
+    format!(
+        "Nothing ran: there is no tool {name}. All that you have are {}. Do what was asked by calling these.",
+        tools.join(", ")
+    )
 }
 
 /// As much of a text as shows what is wrong with it.

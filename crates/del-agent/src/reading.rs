@@ -12,7 +12,6 @@ use crate::view::View;
 pub(crate) struct Reading {
     decoder: Decoder,
     server: FromServer,
-    stray: Option<String>,
     choice: del_wire::Reading,
     collect: Collect,
     thinking_blocks: Vec<Value>,
@@ -46,6 +45,8 @@ pub(crate) struct Answer {
     pub(crate) calls: Vec<ReadCall>,
     /// The calls that do not count.
     pub(crate) broken: Vec<Report>,
+    /// Something in its text reads like a call of a tool that is not declared.
+    pub(crate) undeclared: bool,
     /// Cut at a limit of tokens.
     pub(crate) cut: bool,
     /// Ended because it was the same again and again; its text has that no more than twice.
@@ -62,7 +63,6 @@ impl Reading {
         Self {
             decoder: Decoder::new(),
             server: api.reader(),
-            stray: None,
             choice: del_wire::Reading::new(parser),
             collect: Collect::new(),
             thinking_blocks: Vec::new(),
@@ -123,10 +123,13 @@ impl Reading {
 
     /// The body has ended. `whole` is false when its connection broke.
     pub(crate) fn end(mut self, whole: bool, watch: Watch<'_>) -> Result<Answer, Trouble> {
-        self.stray = self.decoder.stray().map(str::to_owned);
         let mut frames = Vec::new();
-        let decoder = std::mem::take(&mut self.decoder);
-        let finished = decoder.finish(&mut |frame: Frame<'_>| frames.push(keep(frame)));
+        let mut decoder = std::mem::take(&mut self.decoder);
+        let mut sink = |frame: Frame<'_>| frames.push(keep(frame));
+        // The last line counts without its end; half of one is what a broken connection leaves.
+        let ended = if whole { decoder.push(b"\n", &mut sink) } else { Ok(()) };
+        let stray = decoder.stray().map(str::to_owned);
+        let finished = ended.and_then(|()| decoder.finish(&mut sink));
         finished.map_err(|error| Trouble::Garbage(error.to_string()))?;
         for frame in frames {
             match self.frame(frame, watch) {
@@ -136,7 +139,7 @@ impl Reading {
             }
         }
         if self.chunks == 0 && !self.done && whole {
-            let got = self.stray.map_or_else(|| "an empty body".to_owned(), |line| format!("`{line}`"));
+            let got = stray.map_or_else(|| "an empty body".to_owned(), |line| format!("`{line}`"));
             return Err(Trouble::Garbage(format!("expected a model's answer, got {got}")));
         }
         Ok(self.into_answer(whole, watch))
@@ -176,9 +179,21 @@ impl Reading {
         let text = honest_text(&message);
         let text = if circular { circles::once(&text) } else { &text }.trim().to_owned();
         let calls = message.read_calls();
+        let undeclared = message.faults.iter().any(|fault| fault.kind == FaultKind::NotDeclared);
         let broken = message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
         let (reasoning, thinking_blocks) = (message.reasoning, self.thinking_blocks);
-        Answer { text, reasoning, thinking_blocks, calls, broken, cut, circular, ended, usage: self.usage }
+        Answer {
+            text,
+            reasoning,
+            thinking_blocks,
+            calls,
+            broken,
+            undeclared,
+            cut,
+            circular,
+            ended,
+            usage: self.usage,
+        }
     }
 }
 

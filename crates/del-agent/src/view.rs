@@ -145,6 +145,11 @@ pub enum Notice {
         /// Their tools.
         names: Vec<String>,
     },
+    /// The answer is a call of a tool that is not there, in a form that nothing runs.
+    NoSuchTool {
+        /// The name, as far as it can be read.
+        name: String,
+    },
     /// The model answered nothing.
     Empty,
 }
@@ -200,6 +205,9 @@ impl fmt::Display for Notice {
                  which way of calling tools it does",
                 names.join(", ")
             ),
+            Self::NoSuchTool { name } => {
+                write!(f, "nothing was run: the answer is a call of {name}, and there is no such tool")
+            }
             Self::Empty => f.write_str("the model answered nothing"),
         }
     }

@@ -271,7 +271,8 @@ impl Session {
                     return Ok(Ok(done));
                 }
                 Effect::Failed(failure) => {
-                    screen.turn_over(true);
+                    // What came before it is no answer.
+                    screen.turn_over(false);
                     self.keep_after();
                     let stop = |why| Failure::Stopped { why: format!("a hook stopped this: {why}") };
                     return Ok(Err(stopped.map_or(failure, stop)));

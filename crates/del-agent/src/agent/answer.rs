@@ -6,7 +6,7 @@ use del_dialects::{Call, CallResult, Dialects, ReadCall};
 use del_wire::ServerApi;
 
 use super::{Agent, Slot, State, Task, Watch};
-use crate::examples;
+use crate::examples::{self, Shown};
 use crate::guard::Verdict;
 use crate::history::{Entry, Thinking};
 use crate::prompt;
@@ -43,8 +43,25 @@ impl Agent {
         match note {
             note if !answer.calls.is_empty() => self.run(answer.calls, note, watch),
             Some(note) => self.repair(answer, note, watch),
-            None => self.done(answer, watch),
+            None => self.without_calls(answer, watch),
         }
+    }
+
+    /// The answer, unless it is nothing but a call of a tool that is not there: as of any such call, the model is told of it.
+    fn without_calls(&mut self, answer: Answer, watch: Watch<'_>) -> Effect {
+        let tools = &self.settings.tools;
+        match examples::shown(&answer.text, answer.undeclared, tools).filter(|_| !answer.cut) {
+            Some(Shown::Unknown(name)) => {
+                let note = prompt::no_such_tool(&name, tools);
+                watch(View::Notice(&Notice::NoSuchTool { name }));
+                if self.task.repairs == 0 {
+                    return self.repair(answer, note, watch);
+                }
+            }
+            Some(Shown::Examples(names)) => watch(View::Notice(&Notice::Shown { names })),
+            None => {}
+        }
+        self.done(answer, watch)
     }
 
     /// The answer had calls, but none that counts.
@@ -64,10 +81,6 @@ impl Agent {
     pub(super) fn done(&mut self, answer: Answer, watch: Watch<'_>) -> Effect {
         if answer.text.is_empty() {
             watch(View::Notice(&Notice::Empty));
-        }
-        let names = examples::shown(&answer.text, &self.settings.tools);
-        if !names.is_empty() {
-            watch(View::Notice(&Notice::Shown { names }));
         }
         let Task { turns, usage, .. } = self.task;
         Effect::Done(Done { answer: answer.text, cut: answer.cut, turns, usage })

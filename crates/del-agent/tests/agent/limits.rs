@@ -134,3 +134,25 @@ fn calls_that_are_only_shown_are_said_not_to_have_run() {
         assert_eq!(talk.notices(), said.into_iter().collect::<Vec<_>>(), "{text}");
     }
 }
+
+#[test]
+fn an_answer_that_is_a_call_of_no_tool_is_told_once() {
+    for text in
+        ["```json\n{\"name\": \"fly\", \"arguments\": {}}\n```", "{{\"name\": \"fly\", \"arguments\": {}}}"]
+    {
+        let mut talk = Talk::new(settings());
+        talk.ask("one");
+        let Effect::Request(body) = talk.answer(&text_answer(&[text])) else { panic!("it is told") };
+        let told = body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+        assert!(
+            told.starts_with("Nothing ran: there is no tool fly. ")
+                && told.ends_with(": read_file, write_file."),
+            "{told}"
+        );
+        let said = Notice::NoSuchTool { name: "fly".to_owned() };
+        assert_eq!(talk.notices(), std::slice::from_ref(&said));
+        // Who says it again means it.
+        assert_eq!(talk.answer_with_text(&text_answer(&[text])).answer, text);
+        assert_eq!(talk.notices(), [said.clone(), said]);
+    }
+}

@@ -91,6 +91,7 @@ fn an_error_in_the_middle_keeps_what_was_said() {
 fn garbage_says_what_was_expected_and_what_came() {
     for (garbage, got) in [
         ("<html>\n<body>", "got `<html>`"),
+        ("<html>hello", "got `<html>hello`"),
         ("", "got an empty body"),
         ("data: hello\n\n", "expected JSON, got `hello`"),
         ("{\"hello\": 1}", "got `{\"hello\": 1}`"),

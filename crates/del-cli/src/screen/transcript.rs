@@ -225,6 +225,22 @@ impl Transcript {
         self.stage.aside(&if first { format!("{bar}{text}") } else { text });
     }
 
+    /// Shows text that waits; the last is the answer, which whoever asked prints where nobody watches.
+    fn flush(&mut self, last: bool) {
+        let text = std::mem::take(&mut self.text);
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if self.shown.live {
+            self.lay_out(text);
+            self.end_text();
+            self.stage.rest();
+        } else if !last {
+            self.line(&visible(text));
+        }
+    }
+
     /// Makes the line of the cursor one of `kind`.
     fn begin(&mut self, kind: Open) {
         if self.open != kind {
@@ -323,7 +339,10 @@ impl Onlooker for Transcript {
 impl Screen for Transcript {
     fn view(&mut self, view: View<'_>) {
         match view {
-            View::Turn { turn, mode, dialect, constrained } => self.turn(turn, mode, dialect, constrained),
+            View::Turn { turn, mode, dialect, constrained } => {
+                self.flush(false);
+                self.turn(turn, mode, dialect, constrained);
+            }
             View::Raw { text, apart } => {
                 self.stage.count(1);
                 if self.shown.debug {
@@ -373,18 +392,7 @@ impl Screen for Transcript {
                 self.debug(&near);
             }
         }
-        let text = std::mem::take(&mut self.text);
-        let text = text.trim();
-        if text.is_empty() {
-            return;
-        }
-        if self.shown.live {
-            self.lay_out(text);
-            self.end_text();
-            self.stage.rest();
-        } else if !last {
-            self.line(&visible(text));
-        }
+        self.flush(last);
     }
 
     fn check(&mut self) -> io::Result<()> {

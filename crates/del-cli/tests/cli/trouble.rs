@@ -73,3 +73,12 @@ fn the_environment_names_a_server_and_an_address_may_lack_its_v1() {
         json!([{"name": "scripted", "dialect": null, "context": null, "tools": null, "from": null}])
     );
 }
+
+#[test]
+fn what_came_before_a_server_hung_up_is_shown_and_is_no_answer() {
+    let files = files();
+    let server = Server::new(vec![Reply::HangUp(words("It says forty "))]);
+    let got = run_in(&files, task(&server, &[]));
+    got.fails(1, "hung up in the middle of its answer");
+    assert!(got.out.is_empty() && got.err.contains("It says forty"), "{got:#?}");
+}
