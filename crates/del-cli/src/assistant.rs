@@ -39,7 +39,7 @@ pub(crate) struct Assistant {
     /// With -p: the answer is JSON that fits the JSON schema in FILE
     #[arg(long, value_name = "FILE", requires = "print")]
     pub(crate) schema: Option<PathBuf>,
-    /// Shows answers as the model wrote them, and does not lay out their Markdown
+    /// Shows answers as the model wrote them: their Markdown is not laid out, and in a pipe control characters stay
     #[arg(long)]
     pub(crate) raw: bool,
     #[command(flatten)]

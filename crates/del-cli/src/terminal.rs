@@ -43,6 +43,16 @@ pub(crate) fn shown(data: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { visible(data) } else { Cow::Borrowed(data) }
 }
 
+/// Text for a pipe, behind which there may be a terminal: control characters are written out. All else stays, line ends too.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let written = |c: char| if acts(c) { visible(&c.to_string()).into_owned() } else { c.to_string() };
+    Cow::Owned(text.chars().map(written).collect())
+}
+
 /// Writes whole lines of data, as [`shown`].
 pub(crate) fn show_lines(lines: &[u8], out: &mut (impl Write + IsTerminal)) -> io::Result<()> {
     if out.is_terminal() {

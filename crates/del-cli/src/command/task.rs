@@ -23,7 +23,7 @@ use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::{self, Session, SessionOptions};
-use crate::terminal::shown;
+use crate::terminal::{harmless, shown};
 
 const MAX_TURNS: u32 = 25;
 
@@ -77,7 +77,10 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         _ if format != Format::Text => {
             writeln!(out, "{}", shown(&result(&outcome, &session, &id).to_string()))?;
         }
-        Ok(done) if !live && !done.answer.is_empty() => writeln!(out, "{}", done.answer)?,
+        Ok(done) if !live && !done.answer.is_empty() => {
+            let answer = if options.raw { shown(&done.answer) } else { harmless(&done.answer) };
+            writeln!(out, "{answer}")?;
+        }
         _ => {}
     }
     match outcome {
