@@ -31,6 +31,9 @@ server_pid=
 base_url=
 tools_mode=
 dialect=
+# Of a task: where it is done, and with what.
+directory=$root/scripts/sample
+tools=list_directory,read_file
 
 main() {
     read_options "$@"
@@ -165,6 +168,24 @@ run_tasks() {
     task "Read the file src/main.rs and tell me what it prints." --output-format stream-json
     "${task[@]}" </dev/null | tee "$events" || die "del failed (see above)"
     check_events "$events" || die "the run above has no tool call with its real result"
+    write_a_file
+}
+
+# A file is written, in a copy: `--approval-mode auto-edit` is the consent. A model as small as this may lose its way in a
+# long value, and does not know when it is done: so it may try again with other words, and only the change counts.
+write_a_file() {
+    local prompt
+    directory=$cache/work tools=write_file
+    for prompt in "Create the file shopping.txt with the words: flour, butter and eggs." \
+        "Write \"The bakery opens at 7.\" to the file hours.txt."; do
+        rm -rf "$directory"
+        cp -r "$root/scripts/sample" "$directory"
+        task "$prompt" --approval-mode auto-edit
+        "${task[@]}" 2>&1 </dev/null || true
+        printf '\n$ diff -ruN scripts/sample .cache/demo/work\n'
+        diff -ruN "$root/scripts/sample" "$directory" || return 0
+    done
+    die "the model wrote no file (see above)"
 }
 
 # Sets `tools_mode` and `dialect` to what del finds in the model's file: its
@@ -183,8 +204,8 @@ print(instead["tools_mode"], instead["dialect"])')
 task() {
     local prompt=$1
     shift
-    task=("$del" -p "$prompt" "$@" --working-dir "$root/scripts/sample" --base-url "$base_url" --model "$model"
-        --toolset core --tools "list_directory,read_file" --tools-mode "$tools_mode" --dialect "$dialect" --constrain on
+    task=("$del" -p "$prompt" "$@" --working-dir "$directory" --base-url "$base_url" --model "$model"
+        --toolset core --tools "$tools" --tools-mode "$tools_mode" --dialect "$dialect" --constrain on
         --definitions short --max-turns 4 --no-session)
     printf '\n$ %s\n' "$(quoted del "${task[@]:1}")"
 }
@@ -220,9 +241,10 @@ hand_over_server() {
     server_pid=
     [[ $tasks == yes ]] || return 0
     cat <<END
-Try: $(quoted "$del" -p "Read the file notes.txt and tell me what it says.") \\
-    --base-url $base_url --model $model --working-dir $(quoted "$root/scripts/sample") \\
-    --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on --definitions short
+Try: $(quoted "$del" "Create the file notes.txt with the words: sugar and salt.") \\
+    --base-url $base_url --model $model --working-dir $(quoted "$directory") \\
+    --tools write_file --tools-mode $tools_mode --dialect $dialect --constrain on --definitions short
+It shows the file and waits for a key; --tools list_directory,read_file is for questions.
 END
 }
 
