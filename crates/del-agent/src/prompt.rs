@@ -77,7 +77,7 @@ pub(crate) fn no_such_tool(name: &str, tools: &[Tool]) -> String {
     let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let name = Dialects::builtin().neutralise(name);
     format!(
-        "Nothing ran: there is no tool {name}. All that you have are {}. Do what was asked by calling these.",
+        "Nothing ran: there is no tool {name}. Answer with a call of one of these and nothing else: {}.",
         tools.join(", ")
     )
 }
