@@ -10,15 +10,22 @@ pub(super) fn danger(words: &[String]) -> Option<Danger> {
             if matches!(word.as_str(), "-C" | "-c") { behind.get(1..).unwrap_or_default() } else { behind };
     }
     let (command, words) = rest.split_first()?;
-    let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.as_str()));
+    // Git reads the beginning of a long option as the whole.
+    let is = |word: &str, flag: &&str| word == *flag || word.len() > 4 && flag.starts_with(word);
+    let has = |flags: &[&str]| words.iter().any(|word| flags.iter().any(|flag| is(word, flag)));
     match command.as_str() {
         "push" => {
             let forced = has(&["--force", "--mirror", "--delete", "--prune"])
-                || words.iter().any(|word| word.starts_with("--force-") || word.starts_with('+'));
+                || words.iter().any(|word| word.starts_with("--force-") || word.starts_with('+'))
+                // Nothing, pushed to a branch.
+                || words.iter().any(|word| word.len() > 1 && word.starts_with(':'));
             (forced || flag(words, 'f') || flag(words, 'd')).then_some(Danger::Push)
         }
         "reset" if has(&["--hard"]) => Some(Danger::Discard),
         "clean" if flag(words, 'f') || has(&["--force"]) => Some(Danger::Discard),
+        "checkout" | "switch" if flag(words, 'f') || has(&["--force", "--discard-changes"]) => {
+            Some(Danger::Discard)
+        }
         _ => None,
     }
 }
