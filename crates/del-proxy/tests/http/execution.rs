@@ -1,8 +1,10 @@
 //! Tools that run where the proxy does.
 
+mod ends;
+mod theirs;
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use del_agent::ToolsMode;
 use del_dialects::{CallResult, ReadCall};
@@ -11,7 +13,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::model::{Model, Reply, Seen, Then, completion, event};
-use crate::stand::{Stand, assembled, document, events, streamed, tool, with};
+use crate::stand::{Stand, assembled, document, streamed, tool, with};
 
 /// Has the tools `look`, which says what it was asked, and `wait`, which ends when it is stopped.
 #[derive(Debug)]
@@ -215,70 +217,6 @@ async fn each_api_streams_what_it_says_at_once() {
 }
 
 #[tokio::test]
-async fn the_clients_own_calls_go_back_to_it_also_beside_ours() {
-    let model = Model::new(|seen| match results(seen) {
-        0 => answers(seen, "", &calls(&[("look", "Paris"), ("theirs", "Rome")])),
-        _ => answers(seen, "Done.", &json!([])),
-    });
-    let bench = bench(model, |_| {}).await;
-    let request = with(question(), json!({"tools": [tool("theirs")]}));
-    for stream in [false, true] {
-        let asked = with(request.clone(), json!({"stream": stream}));
-        let response = bench.stand.post(&asked).send().await.unwrap();
-        let call = if stream {
-            let text = response.text().await.unwrap();
-            let events = events(&text.replace(": x-del-executed: look\n\n", ""));
-            let (_, calls, finish) = assembled(&events);
-            assert_eq!(calls, [("theirs".to_owned(), r#"{"city":"Rome"}"#.to_owned())]);
-            assert_eq!(finish, "tool_calls");
-            let first = events.iter().map(|event| &event["choices"][0]["delta"]["tool_calls"][0]);
-            let first = first.into_iter().find(|call| call["id"].is_string()).unwrap();
-            assert_eq!(first["index"], 0);
-            json!({"id": first["id"], "type": "function", "function": {"name": "theirs", "arguments": "{\"city\":\"Rome\"}"}})
-        } else {
-            let answer = document(response).await;
-            let calls = answer["choices"][0]["message"]["tool_calls"].clone();
-            assert_eq!(calls.as_array().unwrap().len(), 1);
-            calls[0].clone()
-        };
-        let mut next = request.clone();
-        let messages = next["messages"].as_array_mut().unwrap();
-        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
-        messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "sunny"}));
-        assert_eq!(bench.stand.message(&next).await["content"], "Done.");
-        let sent = bench.stand.model.last().body()["messages"].clone();
-        let names: Vec<&Value> =
-            sent[1]["tool_calls"].as_array().unwrap().iter().map(|call| &call["function"]["name"]).collect();
-        assert_eq!(names, ["look", "theirs"]);
-        assert_eq!(
-            (&sent[2]["content"], &sent[3]["content"]),
-            (&json!("saw {\"city\":\"Paris\"}"), &json!("sunny"))
-        );
-        assert_eq!(sent[3]["tool_call_id"], call["id"]);
-    }
-    assert_eq!(bench.log.lock().unwrap().len(), 2);
-}
-
-#[tokio::test]
-async fn what_was_forgotten_leaves_the_conversation_whole() {
-    let model = Model::new(|seen| match results(seen) {
-        0 => answers(seen, "", &calls(&[("look", "Paris"), ("theirs", "Rome")])),
-        _ => answers(seen, "Done.", &json!([])),
-    });
-    let bench = bench(model, |settings| settings.memory = 0).await;
-    let mut request = with(question(), json!({"tools": [tool("theirs")]}));
-    let message = bench.stand.message(&request).await;
-    let messages = request["messages"].as_array_mut().unwrap();
-    messages.push(message.clone());
-    messages
-        .push(json!({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "sunny"}));
-    assert_eq!(bench.stand.message(&request).await["content"], "Done.");
-    let sent = bench.stand.model.last().body()["messages"].clone();
-    assert_eq!(sent.as_array().unwrap().len(), 3);
-    assert_eq!(sent[1]["tool_calls"].as_array().unwrap().len(), 1);
-}
-
-#[tokio::test]
 async fn a_response_that_goes_on_knows_what_ran() {
     let bench = bench(looks(), |_| {}).await;
     let post = async |body: Value| {
@@ -291,27 +229,6 @@ async fn a_response_that_goes_on_knows_what_ran() {
     let roles: Vec<&str> =
         sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
-}
-
-#[tokio::test]
-async fn a_tool_of_the_clients_wins_over_one_of_the_same_name() {
-    let bench = bench(looks(), |_| {}).await;
-    let request = with(question(), json!({"tools": [tool("look")]}));
-    let response = bench.stand.post(&request).send().await.unwrap();
-    assert_eq!(response.headers()["x-del-not-injected"], "look");
-    let answer = document(response).await;
-    assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "look");
-    assert!(bench.log.lock().unwrap().is_empty());
-    assert_eq!(bench.stand.model.last().body()["tools"].as_array().unwrap().len(), 2);
-}
-
-#[tokio::test]
-async fn a_client_that_wants_no_calls_gets_no_tools() {
-    let bench = bench(looks(), |_| {}).await;
-    bench.stand.ask(&with(question(), json!({"tool_choice": "none"}))).await;
-    assert!(bench.stand.model.last().body().get("tools").is_none());
-    let two = bench.stand.post(&with(question(), json!({"n": 2}))).send().await.unwrap();
-    assert_eq!(two.status(), 400);
 }
 
 #[tokio::test]
@@ -350,122 +267,5 @@ async fn the_model_is_told_of_calls_that_do_not_count() {
         let said = bench.stand.model.last().body()["messages"][2].clone();
         let said = said["content"].as_str().unwrap();
         assert!(said.contains("did not run") || said.contains("There is no tool `nosuch`"), "{said}");
-    }
-}
-
-#[tokio::test]
-async fn turns_are_limited_and_so_is_the_same_call_again() {
-    for (most, why) in [(2, "`look` was not run"), (9, "5 times in a row")] {
-        for stream in [false, true] {
-            let model = Model::new(|seen| answers(seen, "", &calls(&[("look", "Paris")])));
-            let bench = bench(model, |settings| settings.max_turns = most).await;
-            let asked = with(question(), json!({"stream": stream}));
-            let text = bench.stand.post(&asked).send().await.unwrap().text().await.unwrap();
-            assert!(text.contains("[Stopped after") && text.contains(why), "{text}");
-            assert!(text.contains("\"finish_reason\":\"length\""), "{text}");
-            assert_eq!(bench.log.lock().unwrap().len(), if most == 2 { 1 } else { 2 });
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_demanded_call_may_be_of_either_kind() {
-    let named = |name: &str| json!({"type": "function", "function": {"name": name}});
-    let bench = bench(looks(), |_| {}).await;
-    let asked = with(question(), json!({"tool_choice": named("look")}));
-    assert_eq!(bench.stand.message(&asked).await["content"], "Let me look.\n\nIt rains.");
-    assert_eq!(bench.stand.model.last().body()["tool_choice"], "auto");
-    // A client with tools of its own wants a call of those.
-    let asked = with(question(), json!({"tool_choice": "required", "tools": [tool("theirs")]}));
-    let response = bench.stand.post(&asked).send().await.unwrap();
-    assert_eq!(response.status(), 422);
-    assert_eq!(bench.stand.model.last().body()["tool_choice"], "required");
-}
-
-#[tokio::test]
-async fn a_server_that_fails_later_is_told_in_the_shape_of_the_api() {
-    let model = || {
-        Model::new(|seen| match results(seen) {
-            0 => answers(seen, "Let me look.", &calls(&[("look", "Paris")])),
-            _ => Reply::Whole(500, "", json!({"error": {"message": "out of memory"}}).to_string()),
-        })
-    };
-    let bench = bench(model(), |_| {}).await;
-    let response = bench.stand.post(&question()).send().await.unwrap();
-    assert_eq!(response.status(), 500);
-    assert!(response.text().await.unwrap().contains("out of memory"));
-    let text = bench.stand.post(&streamed(question())).send().await.unwrap().text().await.unwrap();
-    assert!(
-        text.contains("Let me look.") && text.contains("\"error\"") && !text.contains("[DONE]"),
-        "{text}"
-    );
-}
-
-#[tokio::test]
-async fn hanging_up_ends_what_runs() {
-    for stream in [false, true] {
-        let model = Model::new(|seen| answers(seen, "", &calls(&[("wait", "Paris")])));
-        let bench = bench(model, |_| {}).await;
-        let sent = bench.stand.post(&with(question(), json!({"stream": stream}))).send();
-        let asked = tokio::spawn(async move {
-            let response = sent.await.unwrap();
-            response.text().await
-        });
-        let Bench { stopped, .. } = bench;
-        let stopped = tokio::task::spawn_blocking(move || {
-            assert_eq!(stopped.recv_timeout(Duration::from_secs(60)), Ok("waits"));
-            stopped
-        });
-        let stopped = stopped.await.unwrap();
-        asked.abort();
-        let word = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(60)));
-        assert_eq!(word.await.unwrap(), Ok("stopped"), "stream: {stream}");
-    }
-}
-
-/// Asks for the definition of the tool that runs here, looks, asks for the client's, and calls that.
-fn careful() -> Model {
-    Model::new(|seen| {
-        let body = seen.body();
-        let defined = |name: &str| {
-            body["tools"].as_array().unwrap().iter().any(|tool| tool["function"]["name"] == name)
-        };
-        let asks = |name: &str| {
-            let function = json!({"name": "request_tools", "arguments": json!({"query": name}).to_string()});
-            json!([{"index": 0, "id": "r", "type": "function", "function": function}])
-        };
-        let saw = body["messages"].to_string().contains("saw ");
-        match (defined("look"), saw, defined("get_weather")) {
-            (false, ..) => answers(seen, "I need a tool.", &asks("look")),
-            (true, false, _) => answers(seen, "Let me look.", &calls(&[("look", "Paris")])),
-            (true, true, false) => answers(seen, "One more.", &asks("get_weather")),
-            (true, true, true) => answers(seen, "And now yours.", &calls(&[("get_weather", "Rome")])),
-        }
-    })
-}
-
-#[tokio::test]
-async fn the_model_asks_for_the_definitions_of_tools_that_run_here_as_of_others() {
-    let hybrid = |settings: &mut Settings| settings.routes[0].tools_mode = ToolsMode::Hybrid;
-    let asked = with(question(), json!({"tools": [tool("get_weather")]}));
-    let text = "I need a tool.\n\nLet me look.\n\nOne more.\n\nAnd now yours.";
-    let theirs = vec![("get_weather".to_owned(), "{\"city\":\"Rome\"}".to_owned())];
-    for stream in [false, true] {
-        let bench = bench(careful(), hybrid).await;
-        let told = if stream {
-            let response = bench.stand.post(&streamed(asked.clone())).send().await.unwrap();
-            let events = response.text().await.unwrap();
-            let data = events.lines().filter_map(|line| line.strip_prefix("data: "));
-            let data: Vec<Value> = data.map(|data| serde_json::from_str(data).unwrap_or_default()).collect();
-            assembled(&data)
-        } else {
-            crate::stand::told(&bench.stand.ask(&asked).await)
-        };
-        assert_eq!(told, (text.to_owned(), theirs.clone(), "tool_calls".to_owned()));
-        assert_eq!(bench.log.lock().unwrap().len(), 1, "one call ran here");
-        let seen = bench.stand.model.seen();
-        assert_eq!(seen.len(), 4);
-        let tools = |seen: &Seen| seen.body()["tools"].as_array().unwrap().len();
-        assert_eq!(seen.iter().map(tools).collect::<Vec<_>>(), [1, 2, 2, 3]);
     }
 }

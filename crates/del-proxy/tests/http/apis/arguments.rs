@@ -1,0 +1,114 @@
+//! Arguments of calls that a server makes itself.
+
+use serde_json::{Value, json};
+
+use super::{anthropic, post, responses};
+use crate::model::{Model, Reply, Then, completion, event};
+use crate::stand::Stand;
+
+/// A server whose calls have these arguments, in pieces.
+fn native(arguments: &'static str) -> Model {
+    Model::new(move |seen| {
+        let call = |index: Option<u32>, name: Option<&str>, arguments: &str| {
+            let function = json!({"name": name, "arguments": arguments});
+            json!({"role": "assistant", "content": null, "tool_calls": [
+                {"index": index, "id": name.map(|_| "c1"), "type": "function", "function": function}]})
+        };
+        if seen.body()["stream"] != true {
+            let message = call(None, Some("get_weather"), arguments);
+            return Reply::Whole(200, "", completion(&message, "tool_calls").to_string());
+        }
+        let first = event(&call(Some(0), Some("get_weather"), ""), None);
+        let pieces = arguments
+            .as_bytes()
+            .chunks(3)
+            .map(|piece| event(&call(Some(0), None, std::str::from_utf8(piece).unwrap()), None));
+        let events: String = std::iter::once(first).chain(pieces).collect();
+        let all = format!("{events}{}data: [DONE]\n\n", event(&json!({}), Some("tool_calls")));
+        Reply::Stream(vec![all.into_bytes()], Then::End)
+    })
+}
+
+/// The arguments of the call in an answer of any API, streamed or whole.
+fn arguments_in(text: &str, path: &str) -> Value {
+    let data = text.lines().filter_map(|line| serde_json::from_str(line.trim_start_matches("data: ")).ok());
+    let (mut joined, mut object) = (String::new(), Value::Null);
+    for event in data.collect::<Vec<Value>>() {
+        let found = match path {
+            "/v1/chat/completions" => [
+                "/choices/0/message/tool_calls/0/function/arguments",
+                "/choices/0/delta/tool_calls/0/function/arguments",
+            ],
+            "/v1/responses" => ["/output/0/arguments", "/arguments"],
+            "/v1/messages" => ["/content/0/input", "/delta/partial_json"],
+            _ => ["/message/tool_calls/0/function/arguments", "/none"],
+        };
+        for value in found.iter().filter_map(|pointer| event.pointer(pointer)) {
+            match value {
+                Value::String(piece) => joined.push_str(piece),
+                other => object = other.clone(),
+            }
+        }
+    }
+    if joined.is_empty() { object } else { serde_json::from_str(&joined).unwrap_or(json!(joined)) }
+}
+
+#[tokio::test]
+async fn broken_arguments_of_native_calls_are_mended_and_guesses_are_told_in_each_api() {
+    for (broken, mended, guessed) in [
+        ("{'city': 'Paris'}", json!({"city": "Paris"}), false),
+        (r#"{"city": "Paris""#, json!({"city": "Paris"}), false),
+        (r#"{"city": "Paris", "now": True}"#, json!({"city": "Paris", "now": true}), true),
+    ] {
+        let stand = Stand::new(native(broken)).await;
+        for (path, body) in [
+            ("/v1/chat/completions", crate::stand::weather()),
+            ("/v1/messages", anthropic(&json!([{"role": "user", "content": "Hi."}]))),
+            ("/v1/responses", responses(&json!("Hi."))),
+            (
+                "/api/chat",
+                json!({"model": "m", "tools": [crate::stand::tool("get_weather")],
+                "messages": [{"role": "user", "content": "Hi."}]}),
+            ),
+        ] {
+            for stream in [false, true] {
+                let mut body = body.clone();
+                body["stream"] = json!(stream);
+                let response = post(&stand, path, &body).await;
+                let header = response.headers().contains_key("x-del-changed-arguments");
+                let text = response.text().await.unwrap();
+                let told = header || text.contains(": x-del-changed-arguments");
+                assert_eq!(arguments_in(&text, path), mended, "{path} {stream} {broken}: {text}");
+                // Lines of JSON have no comments.
+                assert_eq!(told, guessed && !(stream && path == "/api/chat"), "{path} {stream}: {text}");
+            }
+        }
+    }
+    let stand = Stand::new(native(r#"{"city": }"#)).await;
+    let (_, calls, finish) = crate::stand::told(&stand.ask(&crate::stand::weather()).await);
+    assert_eq!((calls, finish.as_str()), (Vec::new(), "length"));
+}
+
+#[tokio::test]
+async fn numbers_keep_all_their_digits_in_each_api() {
+    let written = r#"{"id": 12345678901234567890123, "rate": 1.50}"#;
+    let stand = Stand::new(native(written)).await;
+    for (path, body) in [
+        ("/v1/chat/completions", crate::stand::weather()),
+        ("/v1/messages", anthropic(&json!([{"role": "user", "content": "Hi."}]))),
+        ("/v1/responses", responses(&json!("Hi."))),
+        (
+            "/api/chat",
+            json!({"model": "m", "tools": [crate::stand::tool("get_weather")],
+                "messages": [{"role": "user", "content": "Hi."}]}),
+        ),
+    ] {
+        // In a stream, a number may be cut; only lines of JSON have it whole.
+        for stream in [false, true].into_iter().take(if path == "/api/chat" { 2 } else { 1 }) {
+            let mut body = body.clone();
+            body["stream"] = json!(stream);
+            let text = post(&stand, path, &body).await.text().await.unwrap().replace('\\', "");
+            assert!(text.contains(written), "{path}: {text}");
+        }
+    }
+}

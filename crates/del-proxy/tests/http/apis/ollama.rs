@@ -1,0 +1,62 @@
+//! What clients of Ollama's API ask, and what they get.
+
+use del_proxy::ServerApi;
+use serde_json::{Value, json};
+
+use super::{HERMES, ask, hermes, post};
+use crate::model::{Model, Reply};
+use crate::stand::{Stand, document};
+
+#[tokio::test]
+async fn ollamas_clients_are_answered_in_lines() {
+    let stand = Stand::new(hermes()).await;
+    let tools = json!([crate::stand::tool("get_weather")]);
+    let body = json!({"model": "m", "tools": tools, "options": {"num_predict": 5, "seed": 2}, "format": "json", "messages": [
+        {"role": "user", "content": "See.", "images": ["/9jAAA"]},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Rome"}}}]},
+        {"role": "tool", "tool_name": "get_weather", "content": "rain"}]});
+    let text = post(&stand, "/api/chat", &body).await.text().await.unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let call = lines.iter().find_map(|line| line["message"]["tool_calls"].get(0)).unwrap();
+    assert_eq!(call["function"]["arguments"], json!({"city": "Paris"}));
+    assert_eq!(
+        (&lines.last().unwrap()["done"], &lines.last().unwrap()["done_reason"]),
+        (&json!(true), &json!("stop"))
+    );
+    let sent = stand.model.last().body();
+    assert_eq!((&sent["max_tokens"], &sent["seed"], &sent["stream"]), (&json!(5), &json!(2), &json!(true)));
+    assert_eq!(sent["response_format"]["type"], "json_object");
+    assert_eq!(sent["messages"][0]["content"][1]["image_url"]["url"], "data:image/jpeg;base64,/9jAAA");
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["id"], sent["messages"][2]["tool_call_id"]);
+    let body = json!({"model": "m", "prompt": "Hi.", "system": "Be brief.", "stream": false});
+    let answer = ask(&stand, "/api/generate", &body).await;
+    assert_eq!((&answer["response"], &answer["done"]), (&json!(HERMES), &json!(true)));
+    assert!(document(stand.get("/api/version").await).await["version"].is_string());
+}
+
+#[tokio::test]
+async fn ollamas_clients_load_a_model_without_a_word() {
+    let stand = Stand::new(hermes()).await;
+    for (path, body) in [
+        ("/api/generate", json!({"model": "m", "keep_alive": 0})),
+        ("/api/generate", json!({"model": "m", "prompt": "", "system": "Be brief.", "stream": false})),
+        ("/api/chat", json!({"model": "m", "messages": []})),
+    ] {
+        let line = ask(&stand, path, &body).await;
+        assert_eq!(
+            (&line["done"], &line["done_reason"], &line["model"]),
+            (&json!(true), &json!("load"), &json!("m"))
+        );
+    }
+    assert!(stand.model.seen().is_empty());
+    // Where the server has models to load, it is told so.
+    let said = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "load"});
+    let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Ollama;
+    })
+    .await;
+    let line = ask(&stand, "/api/generate", &json!({"model": "m", "keep_alive": 0, "stream": false})).await;
+    assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("load")));
+    let sent = stand.model.last().body();
+    assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
+}

@@ -1,0 +1,120 @@
+//! Which tools there are and which may be called, as each API says it.
+
+use del_agent::ToolsMode;
+use serde_json::json;
+
+use super::{anthropic, ask, hermes, post, schema};
+use crate::model::{Model, says};
+use crate::stand::{Stand, document};
+
+#[tokio::test]
+async fn choices_of_tools_are_those_of_the_other_api() {
+    let stand = Stand::new(hermes()).await;
+    for (choice, sent) in [
+        (json!({"type": "any", "disable_parallel_tool_use": true}), json!("required")),
+        (json!({"type": "auto"}), json!("auto")),
+        (json!({"type": "none"}), json!("none")),
+        (
+            json!({"type": "tool", "name": "get_weather"}),
+            json!({"type": "function", "function": {"name": "get_weather"}}),
+        ),
+    ] {
+        let mut body = anthropic(&json!([{"role": "user", "content": "Hi."}]));
+        body["tool_choice"] = choice.clone();
+        ask(&stand, "/v1/messages", &body).await;
+        assert_eq!(stand.model.last().body()["tool_choice"], sent);
+        let one = choice.get("disable_parallel_tool_use").is_some();
+        assert_eq!(stand.model.last().body()["parallel_tool_calls"] == false, one);
+    }
+}
+
+#[tokio::test]
+async fn hosted_tools_are_left_out_and_named() {
+    let stand = Stand::new(hermes()).await;
+    let mut body = anthropic(&json!([{"role": "user", "content": "Hi."}]));
+    let search = json!({"type": "web_search_20250305", "name": "web_search"});
+    body["tools"].as_array_mut().unwrap().push(search.clone());
+    let response = post(&stand, "/v1/messages", &body).await;
+    assert_eq!(response.headers()["x-del-dropped-tools"], "web_search_20250305");
+    assert_eq!(stand.model.last().body()["tools"].as_array().unwrap().len(), 1);
+    body["tool_choice"] = json!({"type": "tool", "name": "web_search"});
+    assert_eq!(post(&stand, "/v1/messages", &body).await.status(), 400);
+    let body =
+        json!({"model": "m", "input": "Hi.", "tools": [{"type": "web_search"}], "tool_choice": "required"});
+    let response = post(&stand, "/v1/responses", &body).await;
+    assert_eq!(response.headers()["x-del-dropped-tools"], "web_search");
+    assert!(stand.model.last().body().get("tools").is_none());
+    assert!(stand.model.last().body().get("tool_choice").is_none());
+}
+
+#[tokio::test]
+async fn a_custom_tool_takes_a_text_in_every_api_that_has_them() {
+    let text = "<tool_call>\n{\"name\": \"patch\", \"arguments\": {\"input\": \"*** Begin\\n*** End\"}}\n</tool_call>";
+    for mode in [ToolsMode::Native, ToolsMode::Prompt] {
+        let model = Model::new(move |seen| says(seen, text, 5));
+        let stand = Stand::with(model, |settings| settings.routes[0].tools_mode = mode).await;
+        let tool = json!({"type": "custom", "name": "patch", "description": "Patches.",
+            "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}});
+        let body = json!({"model": "m", "input": "Do.", "tools": [tool], "tool_choice": {"type": "custom", "name": "patch"}});
+        let item = &ask(&stand, "/v1/responses", &body).await["output"][0];
+        assert_eq!(
+            (&item["type"], &item["input"]),
+            (&json!("custom_tool_call"), &json!("*** Begin\n*** End"))
+        );
+        if mode == ToolsMode::Native {
+            let function = &stand.model.last().body()["tools"][0]["function"];
+            assert!(function["description"].as_str().unwrap().contains("start: X"), "{function}");
+            assert_eq!(function["parameters"]["required"], json!(["input"]));
+        }
+        let mut body = body;
+        body["stream"] = json!(true);
+        let text = post(&stand, "/v1/responses", &body).await.text().await.unwrap();
+        assert!(
+            text.contains("response.custom_tool_call_input.done") && text.contains("response.completed"),
+            "{text}"
+        );
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": "Do."}],
+            "tools": [{"type": "custom", "custom": {"name": "patch"}}]});
+        let call = &stand.message(&body).await["tool_calls"][0];
+        assert_eq!(
+            (&call["type"], &call["custom"]["input"]),
+            (&json!("custom"), &json!("*** Begin\n*** End"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn functions_of_old_and_allowed_tools() {
+    let stand = Stand::new(hermes()).await;
+    let function = json!({"name": "get_weather", "parameters": schema()});
+    let body = json!({"model": "m", "functions": [function], "function_call": {"name": "get_weather"}, "messages": [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": null, "function_call": {"name": "get_weather", "arguments": "{}"}},
+        {"role": "function", "name": "get_weather", "content": "rain"}]});
+    let answer = stand.ask(&body).await;
+    let choice = &answer["choices"][0];
+    assert_eq!(choice["finish_reason"], "function_call");
+    assert_eq!(choice["message"]["function_call"]["name"], "get_weather");
+    let sent = stand.model.last().body();
+    assert_eq!(sent["tools"][0]["function"]["name"], "get_weather");
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["id"], sent["messages"][2]["tool_call_id"]);
+    let mut streamed = body.clone();
+    streamed["stream"] = json!(true);
+    let events = stand.events(&streamed).await;
+    let arguments: String = events
+        .iter()
+        .filter_map(|event| event["choices"][0]["delta"]["function_call"]["arguments"].as_str())
+        .collect();
+    assert_eq!(arguments, "{\"city\": \"Paris\"}");
+
+    let tools = ["get_weather", "get_time"].map(crate::stand::tool);
+    let allowed = json!({"mode": "auto", "tools": [{"type": "function", "function": {"name": "get_time"}}]});
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}], "tools": tools,
+        "tool_choice": {"type": "allowed_tools", "allowed_tools": allowed}});
+    let response = stand.post(&body).send().await.unwrap();
+    assert_eq!(response.headers()["x-del-refused-calls"], "get_weather");
+    let message = document(response).await["choices"][0]["message"].clone();
+    assert!(message.get("tool_calls").is_none(), "{message}");
+    let sent = stand.model.last().body();
+    assert_eq!((&sent["tool_choice"], sent["tools"].as_array().unwrap().len()), (&json!("auto"), 1));
+}

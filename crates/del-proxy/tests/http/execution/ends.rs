@@ -1,0 +1,65 @@
+//! How a series of turns ends when it does not come to an answer.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Bench, answers, bench, calls, question, results};
+use crate::model::{Model, Reply};
+use crate::stand::{streamed, with};
+
+#[tokio::test]
+async fn turns_are_limited_and_so_is_the_same_call_again() {
+    for (most, why) in [(2, "`look` was not run"), (9, "5 times in a row")] {
+        for stream in [false, true] {
+            let model = Model::new(|seen| answers(seen, "", &calls(&[("look", "Paris")])));
+            let bench = bench(model, |settings| settings.max_turns = most).await;
+            let asked = with(question(), json!({"stream": stream}));
+            let text = bench.stand.post(&asked).send().await.unwrap().text().await.unwrap();
+            assert!(text.contains("[Stopped after") && text.contains(why), "{text}");
+            assert!(text.contains("\"finish_reason\":\"length\""), "{text}");
+            assert_eq!(bench.log.lock().unwrap().len(), if most == 2 { 1 } else { 2 });
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_later_is_told_in_the_shape_of_the_api() {
+    let model = || {
+        Model::new(|seen| match results(seen) {
+            0 => answers(seen, "Let me look.", &calls(&[("look", "Paris")])),
+            _ => Reply::Whole(500, "", json!({"error": {"message": "out of memory"}}).to_string()),
+        })
+    };
+    let bench = bench(model(), |_| {}).await;
+    let response = bench.stand.post(&question()).send().await.unwrap();
+    assert_eq!(response.status(), 500);
+    assert!(response.text().await.unwrap().contains("out of memory"));
+    let text = bench.stand.post(&streamed(question())).send().await.unwrap().text().await.unwrap();
+    assert!(
+        text.contains("Let me look.") && text.contains("\"error\"") && !text.contains("[DONE]"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn hanging_up_ends_what_runs() {
+    for stream in [false, true] {
+        let model = Model::new(|seen| answers(seen, "", &calls(&[("wait", "Paris")])));
+        let bench = bench(model, |_| {}).await;
+        let sent = bench.stand.post(&with(question(), json!({"stream": stream}))).send();
+        let asked = tokio::spawn(async move {
+            let response = sent.await.unwrap();
+            response.text().await
+        });
+        let Bench { stopped, .. } = bench;
+        let stopped = tokio::task::spawn_blocking(move || {
+            assert_eq!(stopped.recv_timeout(Duration::from_secs(60)), Ok("waits"));
+            stopped
+        });
+        let stopped = stopped.await.unwrap();
+        asked.abort();
+        let word = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(60)));
+        assert_eq!(word.await.unwrap(), Ok("stopped"), "stream: {stream}");
+    }
+}
