@@ -38,6 +38,7 @@ mod route;
 mod server;
 mod settings;
 mod stamp;
+mod taking;
 mod tide;
 mod timed;
 mod upstream;

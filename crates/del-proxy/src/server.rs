@@ -20,6 +20,7 @@ use crate::held::{Busy, Held};
 use crate::paths::Paths;
 use crate::proxy::Proxy;
 use crate::settings::SettingsError;
+use crate::taking::Taking;
 use crate::tide::{Tide, give_back};
 
 /// A client has this long for the head of a request.
@@ -28,6 +29,8 @@ const HEAD: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_secs(60);
 /// What was written of an answer has this long to reach the client then.
 const FLUSH: Duration = Duration::from_secs(1);
+/// Of an answer under way, a client has to take something within this time, once what lies between is full.
+const TAKE: Duration = Duration::from_secs(60);
 /// When no connection can be taken, such as when there are too many, this long passes before the next try.
 const PAUSE: Duration = Duration::from_millis(100);
 /// So often it is looked whether memory can be given back.
@@ -97,7 +100,7 @@ fn connect(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Taking::new(stream, TAKE)), service);
     let connection = open.watch(connection);
     tokio::spawn(async move {
         let mut connection = pin!(connection);

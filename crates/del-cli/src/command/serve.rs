@@ -19,6 +19,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use del_proxy::{Engine, Executor, Lens, Proxy, Settings};
 use del_tools::counted;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -236,6 +237,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         writeln!(out, "{}, nothing is wrong", counted(plan.routes.len(), "route"))?;
         return Ok(Exit::Done);
     }
+    open_many_files();
     let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -262,6 +264,16 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         out.flush()?;
         serving.until(stop, listener).await
     })
+}
+
+/// Every stream takes two sockets, and most shells let a program open 1,024 files unless it asks for more.
+fn open_many_files() {
+    const MANY: u64 = 65_536;
+    let limit = getrlimit(Resource::Nofile);
+    let Some(now) = limit.current else { return };
+    let current = limit.maximum.map_or(MANY, |most| most.min(MANY)).max(now);
+    // Where the system does not let it, there are fewer streams at once.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
 }
 
 impl Serving<'_> {
