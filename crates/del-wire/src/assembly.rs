@@ -59,6 +59,14 @@ impl Assembly {
         self.advance(span, sink);
     }
 
+    /// Something else than calls follows: the open call ends, where it is whole.
+    pub fn settle(&mut self, span: &Span, sink: &mut impl Sink) {
+        if let Some(slot) = self.slots.get_mut(self.open).filter(|slot| slot.is_whole()) {
+            slot.finish(number(self.open), End::End, span, sink);
+            self.open += 1;
+        }
+    }
+
     /// The answer has ended. Calls that are whole end; the others get a fault.
     pub fn finish(mut self, end: End, span: &Span, sink: &mut impl Sink) {
         let last = self.slots.len().saturating_sub(1);
@@ -89,8 +97,7 @@ impl Assembly {
         let last = self.slots.len().saturating_sub(1);
         while let Some(slot) = self.slots.get_mut(self.open) {
             slot.stream(number(self.open), span, sink);
-            let whole = slot.started && slot.end.is_some() && !slot.is_empty_object();
-            if !whole || self.open == last {
+            if !slot.is_whole() || self.open == last {
                 return;
             }
             slot.finish(number(self.open), End::End, span, sink);
@@ -134,6 +141,11 @@ impl Slot {
                 self.end = Some(before + end).filter(|end| is_object(&self.arguments[..*end]));
             }
         }
+    }
+
+    /// True when its arguments have come, as far as can be told: after `{}` others may come.
+    fn is_whole(&self) -> bool {
+        self.started && self.end.is_some() && !self.is_empty_object()
     }
 
     /// True for `{}`, which some servers send before the arguments.

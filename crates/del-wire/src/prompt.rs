@@ -276,7 +276,7 @@ impl<'a> Prompt<'a> {
         let name = said.or_else(|| self.names.get(id?).map(String::as_str)).unwrap_or_default().to_owned();
         let mut text = match fields.get("content") {
             Some(Value::String(text)) => text.clone(),
-            _ => parts(fields).iter().filter_map(text_of).collect(),
+            _ => parts(fields).iter().filter_map(text_of).collect::<Vec<_>>().join("\n"),
         };
         let ok = !failed::is(fields);
         if !ok && self.dialect.results().failed.is_none() {

@@ -73,6 +73,10 @@ impl Reading {
             sink.event(Event::Reasoning(reasoning), self.at..self.at);
         }
         if let Some(content) = delta.content.as_deref().filter(|text| !text.is_empty()) {
+            if !(self.assembly.is_empty() || content.trim().is_empty()) {
+                let mut junction = Junction { source: Source::Api, ahead: 0, calls: &mut self.calls, sink };
+                self.assembly.settle(&(self.at..self.at), &mut junction);
+            }
             match self.begun.take() {
                 None => self.push_text(content, sink),
                 Some(begun) => match begun.and(content) {
@@ -274,6 +278,12 @@ mod tests {
         Delta { calls: vec![call], ..Delta::default() }
     }
 
+    /// More of the arguments of the call before.
+    fn native_piece(arguments: &str) -> Delta {
+        let call = CallDelta { arguments: Some(arguments.to_owned()), ..CallDelta::default() };
+        Delta { calls: vec![call], ..Delta::default() }
+    }
+
     fn content(events: &[(OwnedEvent, Span)]) -> String {
         let mut message = Collect::new();
         for (event, span) in events {
@@ -321,6 +331,26 @@ mod tests {
             reading.finish(End::End, &mut events);
             assert_eq!(content(&events), [said, more].concat());
         }
+    }
+
+    #[test]
+    fn a_call_that_is_whole_ends_before_the_text_behind_it() {
+        let mut reading = Reading::new(Dialects::builtin().parser(Turn::default()));
+        let mut events: Vec<(OwnedEvent, Span)> = Vec::new();
+        for delta in [native("f", "{\"a\""), native_piece(":1}"), text("Done."), native("g", "{\"b\":2}")] {
+            reading.push(&delta, &mut events);
+        }
+        reading.finish(End::End, &mut events);
+        let kinds: Vec<&str> = events
+            .iter()
+            .filter_map(|(event, _)| match event {
+                OwnedEvent::CallStart { .. } => Some("start"),
+                OwnedEvent::CallEnd { .. } => Some("end"),
+                OwnedEvent::Text(_) => Some("text"),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(kinds, ["start", "end", "text", "start", "end"]);
     }
 
     #[test]

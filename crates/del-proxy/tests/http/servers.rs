@@ -206,3 +206,48 @@ async fn how_a_message_is_thought_about_goes_to_anthropics_servers_alone() {
     assert_eq!(sent(ServerApi::Anthropic, "/v1/messages", &body).await["thinking"], thinking);
     assert!(sent(ServerApi::OpenAi, "/v1/messages", &body).await.get("thinking").is_none());
 }
+
+#[tokio::test]
+async fn a_call_that_anthropics_limit_cut_is_none() {
+    for input in [json!({}), json!({"city": "Par"})] {
+        let model = Model::new(move |_| {
+            let content = json!([{"type": "text", "text": "Well."},
+                {"type": "tool_use", "id": "t1", "name": "get_weather", "input": input}]);
+            let body = json!({"id": "msg", "type": "message", "role": "assistant", "model": "c", "content": content,
+                "stop_reason": "max_tokens", "usage": {"input_tokens": 3, "output_tokens": 5}});
+            Reply::Whole(200, "", body.to_string())
+        });
+        let stand =
+            Stand::with(model, |settings| settings.routes[0].upstreams[0].api = ServerApi::Anthropic).await;
+        let answer = stand.ask(&weather()).await;
+        assert_eq!(told(&answer), ("Well.".to_owned(), Vec::new(), "length".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn blocks_of_anthropics_streams_follow_one_another() {
+    let model = Model::new(|_| {
+        let call = |function: Value| json!({"tool_calls": [{"index": 0, "id": "c1", "function": function}]});
+        let deltas = [
+            call(json!({"name": "get_weather", "arguments": "{\"city\""})),
+            call(json!({"arguments": ": \"Paris\"}"})),
+            json!({"content": "I asked."}),
+        ];
+        let mut pieces: Vec<Vec<u8>> =
+            deltas.iter().map(|delta| crate::model::event(delta, None).into_bytes()).collect();
+        pieces.push(crate::model::event(&json!({}), Some("tool_calls")).into_bytes());
+        pieces.push(b"data: [DONE]\n\n".to_vec());
+        Reply::Stream(pieces, Then::End)
+    });
+    let stand = Stand::new(model).await;
+    let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Weather?"}],
+        "stream": true, "tools": [{"name": "get_weather", "input_schema": {"type": "object"}}]});
+    let sent = stand.request(Method::POST, "/v1/messages").body(body.to_string()).send();
+    let text = sent.await.unwrap().text().await.unwrap();
+    let kinds: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("event: content_block_"))
+        .filter(|kind| *kind != "delta")
+        .collect();
+    assert_eq!(kinds, ["start", "stop", "start", "stop"], "{text}");
+}

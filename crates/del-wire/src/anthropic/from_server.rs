@@ -109,6 +109,9 @@ impl Messages {
         }
         let mut end = Delta::default();
         finish(&fields, &mut end)?;
+        if end.finish == Some(Finish::Length) {
+            choices.iter_mut().last().into_iter().flat_map(|last| &mut last.calls).for_each(cut);
+        }
         choices.push(end);
         self.count(&fields);
         let (id, model) = (fields.text("id")?, fields.text("model")?);
@@ -130,6 +133,12 @@ impl Messages {
         self.usage.reasoning = thought.unwrap_or(self.usage.reasoning);
         self.usage.completion = number("output_tokens").unwrap_or(self.usage.completion);
     }
+}
+
+/// The last call of an answer that was cut at a limit: its arguments are shown as an object, as far as they came.
+fn cut(call: &mut CallDelta) {
+    let shown = call.arguments.as_deref().map(str::trim_end).and_then(|json| json.strip_suffix('}'));
+    call.arguments = Some(shown.unwrap_or("{").to_owned());
 }
 
 impl Thought {
