@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use del_wire::anthropic::{self, to_client::Messages};
 use del_wire::chat::to_client::Chat;
 use del_wire::ollama::{self, to_client::Ollama};
-use del_wire::responses::{self, to_client::Responses};
+use del_wire::responses::{self, Echo, to_client::Responses};
 use del_wire::time::rfc3339;
 use del_wire::{Asked, ToClient, WireError};
 use serde_json::{Map, Value};
@@ -24,6 +24,20 @@ pub(crate) enum Api {
     OllamaGenerate,
 }
 
+/// What the writer of an answer has to know of the request, as the client wrote that.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    model: String,
+    /// Where the client wants the model to stop, as Anthropic's API has it.
+    stops: Vec<String>,
+    /// The client knows functions, not tools.
+    legacy: bool,
+    /// The client wants to know what a stream cost.
+    pub(crate) counts: bool,
+    /// What a response says again.
+    echo: Echo,
+}
+
 /// A request that was read.
 #[derive(Debug)]
 pub(crate) struct Taken {
@@ -39,7 +53,7 @@ impl Api {
             Self::Chat if body.get("messages").is_some_and(Value::is_array) => Asked::of(body),
             Self::Chat => return Err(Refusal::bad_request("expected a list as `messages`")),
             Self::Messages => anthropic::from_client::read(body),
-            Self::OllamaChat => ollama::from_client::read_chat(&body),
+            Self::OllamaChat => ollama::from_client::read_chat(body),
             Self::OllamaGenerate => ollama::from_client::read_generate(&body),
             Self::Responses => {
                 let earlier = match body.get("previous_response_id") {
@@ -61,24 +75,30 @@ impl Api {
         matches!(self, Self::OllamaChat | Self::OllamaGenerate)
     }
 
-    /// Who writes the answer. `request` is the body as the client wrote it, and `id` is one that no other answer has.
-    pub(crate) fn client(self, request: &Map<String, Value>, id: &str) -> Box<dyn ToClient> {
-        let model = || request.get("model").and_then(Value::as_str).unwrap_or_default();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    /// Who writes the answer to this request. `id` is one that no other answer has.
+    pub(crate) fn client(self, request: &About, id: &str) -> Box<dyn ToClient> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let About { model, stops, legacy, counts, echo } = request;
         match self {
-            Self::Chat => {
-                let counts = request.get("stream_options").is_some_and(|told| told["include_usage"] == true);
-                Box::new(Chat::new(now.as_secs(), request.contains_key("functions")).counting(counts))
-            }
-            Self::Messages => {
-                let stops = request.get("stop_sequences").and_then(Value::as_array).into_iter().flatten();
-                let stops = stops.filter_map(Value::as_str).map(str::to_owned).collect();
-                Box::new(Messages::new(format!("msg_{id}"), model()).stopping_at(stops))
-            }
-            Self::Responses => Box::new(Responses::new(&response_id(id), now.as_secs(), request)),
+            Self::Chat => Box::new(Chat::new(now, *legacy).counting(*counts)),
+            Self::Messages => Box::new(Messages::new(format!("msg_{id}"), model).stopping_at(stops.clone())),
+            Self::Responses => Box::new(Responses::new(response_id(id), now, echo.clone())),
             Self::OllamaChat | Self::OllamaGenerate => {
-                Box::new(Ollama::new(model(), rfc3339(now.as_secs()), self == Self::OllamaGenerate))
+                Box::new(Ollama::new(model, rfc3339(now), self == Self::OllamaGenerate))
             }
+        }
+    }
+}
+
+impl About {
+    pub(crate) fn of(api: Api, request: &Map<String, Value>) -> Self {
+        let stops = request.get("stop_sequences").and_then(Value::as_array).into_iter().flatten();
+        Self {
+            model: request.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            stops: stops.filter_map(Value::as_str).map(str::to_owned).collect(),
+            legacy: request.contains_key("functions"),
+            counts: request.get("stream_options").is_some_and(|told| told["include_usage"] == true),
+            echo: if api == Api::Responses { Echo::of(request) } else { Echo::default() },
         }
     }
 }

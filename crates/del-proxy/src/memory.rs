@@ -30,8 +30,8 @@ pub(crate) struct Past {
     pub(crate) messages: Vec<Value>,
     /// So many of these came before it.
     pub(crate) asked: usize,
-    /// All of it, where its client may ask for it again.
-    pub(crate) answer: Option<Value>,
+    /// All of it, as JSON, where its client may ask for it again.
+    pub(crate) answer: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl Shelf<'_> {
     }
 
     /// Keeps an answer, where there is room for it.
-    pub(crate) fn put(&self, id: String, past: &Past) {
+    pub(crate) fn put(&self, id: String, past: Past) {
         let memory = self.memory;
         if memory.limit == 0 {
             return;
@@ -111,7 +111,7 @@ impl Shelf<'_> {
             owner: self.owner.as_ref().map(|holder| holder.name.as_str().into()),
             messages: text(serde_json::to_string(&past.messages).unwrap_or_default()),
             asked: past.asked,
-            answer: text(past.answer.as_ref().map(Value::to_string).unwrap_or_default()),
+            answer: text(past.answer.unwrap_or_default()),
         };
         let size = entry.size();
         if size > memory.limit {
@@ -162,7 +162,7 @@ mod tests {
 
     fn past(messages: &Value, output: &Value) -> Past {
         let messages = messages.as_array().cloned().unwrap_or_default();
-        Past { asked: messages.len(), messages, answer: Some(json!({"output": output})) }
+        Past { asked: messages.len(), messages, answer: Some(json!({"output": output}).to_string()) }
     }
 
     #[test]
@@ -171,21 +171,21 @@ mod tests {
         let memory = Memory::new(300);
         let shelf = memory.of(&Extensions::new());
         for id in ["a", "b", "c"] {
-            shelf.put(id.to_owned(), &past(&json!(["0123456789ab"]), &json!([])));
+            shelf.put(id.to_owned(), past(&json!(["0123456789ab"]), &json!([])));
         }
         assert_eq!(shelf.conversation("a"), None);
         assert_eq!(shelf.conversation("b"), Some(vec![json!("0123456789ab")]));
         assert_eq!(shelf.conversation("c"), shelf.conversation("b"));
-        shelf.put("d".to_owned(), &past(&json!(["x".repeat(300)]), &json!([])));
+        shelf.put("d".to_owned(), past(&json!(["x".repeat(300)]), &json!([])));
         assert!(shelf.conversation("d").is_none() && shelf.conversation("c").is_some());
         let output = json!([{"id": "msg_e_0", "text": "Hi."}, {"id": "fc_e_1"}]);
-        shelf.put("resp_e".to_owned(), &past(&json!([]), &output));
+        shelf.put("resp_e".to_owned(), past(&json!([]), &output));
         assert_eq!(shelf.item("fc_e_1"), Some(output[1].clone()));
         assert_eq!(shelf.item("fc_e_2"), None);
         assert!(shelf.forget("resp_e") && !shelf.forget("resp_e"));
         assert_eq!(shelf.item("fc_e_1"), None);
         let off = Memory::new(0);
-        off.of(&Extensions::new()).put("a".to_owned(), &Past::default());
+        off.of(&Extensions::new()).put("a".to_owned(), Past::default());
         assert_eq!(off.of(&Extensions::new()).conversation("a"), None);
     }
 }

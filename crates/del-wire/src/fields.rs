@@ -123,10 +123,10 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// The list that a member of a request is; none is an empty one.
-pub(crate) fn values<'v>(body: &'v Map<String, Value>, name: &str) -> Result<&'v [Value], WireError> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(&[]),
+/// The list that a member of a request is, taken out of that; none is an empty one.
+pub(crate) fn take_values(body: &mut Map<String, Value>, name: &str) -> Result<Vec<Value>, WireError> {
+    match body.shift_remove(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(list)) => Ok(list),
         Some(other) => Err(WireError::shape(name, "a list", &other.to_string())),
     }

@@ -74,6 +74,7 @@ pub mod history;
 pub mod hybrid;
 pub mod ids;
 mod logprobs;
+mod members;
 pub mod native;
 pub mod ollama;
 pub mod prompt;

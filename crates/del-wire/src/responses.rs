@@ -1,11 +1,14 @@
 //! OpenAI's responses.
 
+mod echo;
 pub mod from_client;
 pub mod from_server;
 mod item;
 pub mod past;
 pub mod to_client;
 pub mod to_server;
+
+pub use self::echo::Echo;
 
 /// What a request includes for the answer to say how likely its tokens were.
 const LOGPROBS: &str = "message.output_text.logprobs";

@@ -58,14 +58,26 @@ impl ServerApi {
     }
 
     /// A request for a chat completion as a server of this API reads it.
-    pub fn write(self, mut body: Map<String, Value>) -> Value {
-        if !matches!(self, Self::OpenAi)
-            && let Some(Value::Array(messages)) = body.get_mut("messages")
-        {
-            refused::tell_all(messages);
-        }
+    pub fn write(self, body: Map<String, Value>) -> Value {
         match self {
             Self::OpenAi => chat::to_server::write(body),
+            other => other.translate(&body),
+        }
+    }
+
+    /// The same as JSON, of a body that is needed afterwards.
+    pub fn text(self, body: &Map<String, Value>) -> String {
+        match self {
+            Self::OpenAi => chat::to_server::text(body),
+            other => other.translate(body).to_string(),
+        }
+    }
+
+    /// A request for a chat completion in the shape of another API.
+    fn translate(self, body: &Map<String, Value>) -> Value {
+        let body = refused::told(body);
+        match self {
+            Self::OpenAi => chat::to_server::write(body.into_owned()),
             Self::Responses => responses::to_server::write(&body),
             Self::Anthropic => anthropic::to_server::write(&body),
             Self::Ollama => ollama::to_server::write(&body),

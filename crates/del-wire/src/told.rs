@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::chunk::{Chunk, Delta};
+use crate::members::Members;
 use crate::native::call_json;
 use crate::{logprobs, refused};
 
@@ -130,8 +131,8 @@ pub trait ToClient: Debug + Send {
     /// An answer that comes at once.
     fn whole(&mut self, told: &Told<'_>) -> String;
 
-    /// The answer as its client may ask for it again, once it is over; nothing where the API has no such thing.
-    fn kept(&self) -> Option<Value> {
+    /// The answer as its client may ask for it again, as JSON, once it is over; nothing where the API has no such thing.
+    fn kept(&self) -> Option<String> {
         None
     }
 
@@ -319,8 +320,12 @@ impl Blocks {
 }
 
 /// One server-sent event with a name.
-pub(crate) fn named_event(name: &str, data: &Value, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());
+pub(crate) fn named_event(name: &str, data: &Members, out: &mut Vec<u8>) {
+    for part in ["event: ", name, "\ndata: "] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    data.write(out);
+    out.extend_from_slice(b"\n\n");
 }
 
 /// A text as JSON.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use del_wire::{Chunk, Delta, Piece, ToClient, Told, ToldChoice, Usage};
-use serde_json::Value;
 
 /// What the client is told of a series of answers. Calls of tools that run here are no part of it.
 #[derive(Debug)]
@@ -127,7 +126,7 @@ impl Series {
     }
 
     /// The answer as its client may ask for it again.
-    pub(crate) fn kept(&self) -> Option<Value> {
+    pub(crate) fn kept(&self) -> Option<String> {
         self.client.kept()
     }
 

@@ -155,7 +155,7 @@ impl Stream {
     }
 
     /// The answer as its client may ask for it again.
-    pub fn kept(&self) -> Option<Value> {
+    pub fn kept(&self) -> Option<String> {
         self.client.kept()
     }
 

@@ -12,12 +12,12 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Mode, ToolsMode};
 use del_wire::{Mendings, ServerApi};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::injected::{Injected, recall};
 use super::{Proxy, Setup, insert};
 use crate::account::{Account, Record};
-use crate::api::Api;
+use crate::api::{About, Api};
 use crate::held::Held;
 use crate::inspector::Entry;
 use crate::patient::{Manner, patiently};
@@ -39,8 +39,8 @@ pub(super) struct Exchange {
     pub(super) route: Arc<Route>,
     pub(super) api: Api,
     pub(super) parts: Parts,
-    /// Members of the request, as the client wrote them, that its answer is written with.
-    pub(super) about: Map<String, Value>,
+    /// What its answer is written with.
+    pub(super) about: About,
     pub(super) request: Request,
     /// What came before the answer, where it is to be remembered.
     pub(super) conversation: Option<Vec<Value>>,
@@ -68,14 +68,15 @@ impl Exchange {
             && setup.settings.executor.is_none()
             && let Some(request) = Request::at_a_glance(&bytes, &proxy.tools)
         {
-            let asked = (Map::new(), request, None, None);
+            let asked = (About::default(), request, None, None);
             return Self::on_its_way(proxy, setup, api, parts, asked);
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         if let Some(other) = body.get("stream").filter(|stream| !stream.is_boolean() && !stream.is_null()) {
             return Err(Refusal::bad_request(format!("expected true or false as `stream`, got `{other}`")));
         }
-        let about = about(api, &body);
+        let about = About::of(api, &body);
+        let kept = body.get("store") != Some(&Value::Bool(false));
         let shelf = proxy.memory.of(&parts.extensions);
         let mut taken = api.take(body, &shelf)?;
         let injected = match &setup.settings.executor {
@@ -85,7 +86,6 @@ impl Exchange {
             }
             None => None,
         };
-        let kept = about.get("store") != Some(&Value::Bool(false));
         let request = Request::new(bytes, taken.asked)?;
         let asked = (about, request, taken.conversation.filter(|_| kept), injected);
         Self::on_its_way(proxy, setup, api, parts, asked)
@@ -97,7 +97,7 @@ impl Exchange {
         api: Api,
         parts: Parts,
         (mut about, mut request, conversation, injected): (
-            Map<String, Value>,
+            About,
             Request,
             Option<Vec<Value>>,
             Option<Injected>,
@@ -119,7 +119,7 @@ impl Exchange {
         }
         if api == Api::Chat && !route.chats() && request.counts_tokens() {
             // It is not read at a glance.
-            about.insert("stream_options".to_owned(), json!({"include_usage": true}));
+            about.counts = true;
         }
         let mended = request.mend(&route, setup.settings.dialects)?;
         proxy.metrics.mended(&mended);
@@ -251,22 +251,4 @@ impl Exchange {
             account.note(note);
         }
     }
-}
-
-/// The members of a request that its answer is written with.
-fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
-    if api == Api::Responses {
-        return body
-            .iter()
-            .filter(|(name, _)| *name != "input")
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-    }
-    let told = ["model", "stop_sequences", "stream_options"].into_iter();
-    let told = told.filter_map(|name| Some((name.to_owned(), body.get(name)?.clone())));
-    let mut about: Map<String, Value> = told.collect();
-    if body.contains_key("functions") {
-        about.insert("functions".to_owned(), json!(true));
-    }
-    about
 }

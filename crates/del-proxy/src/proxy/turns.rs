@@ -366,12 +366,12 @@ impl Turns {
         let conversation = self.exchange.conversation.take();
         let shelf = self.exchange.proxy.memory.of(&self.exchange.parts.extensions);
         if let Some(first) = self.series().theirs().first().filter(|_| !self.executed.is_empty()) {
-            shelf.put(place(first), &Past { messages: self.added.clone(), ..Past::default() });
+            shelf.put(place(first), Past { messages: self.added.clone(), ..Past::default() });
         }
         if let Some(mut messages) = conversation {
             let asked = messages.len();
             messages.extend_from_slice(&self.added);
-            shelf.put(response_id(&self.id), &Past { messages, asked, answer: self.series().kept() });
+            shelf.put(response_id(&self.id), Past { messages, asked, answer: self.series().kept() });
         }
     }
 }

@@ -45,11 +45,10 @@ pub(crate) enum Written<'a> {
 impl Written<'_> {
     /// As a server of this API reads it.
     pub(crate) fn into_bytes(self, api: ServerApi) -> Bytes {
-        let body = match self {
-            Self::Bytes(bytes) => return bytes,
-            Self::Body(body) => body.into_owned(),
-        };
-        api.write(body).to_string().into()
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Body(body) => api.text(&body).into(),
+        }
     }
 }
 

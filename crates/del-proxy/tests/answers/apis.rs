@@ -7,9 +7,9 @@ use del_dialects::Dialects;
 use del_proxy::answer::{Reader, Stream, translate_between};
 use del_wire::anthropic::to_client::Messages;
 use del_wire::ollama::to_client::Ollama;
-use del_wire::responses::to_client::Responses;
+use del_wire::responses::{Echo, to_client::Responses};
 use del_wire::{FromServer, Ids, ToClient};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::cases::{Dice, cases, tools};
 use crate::client::{is_object, reader, says};
@@ -25,7 +25,12 @@ pub(crate) type Api = (&'static str, fn() -> Box<dyn ToClient>, fn(&str) -> Mess
 
 pub(crate) const APIS: [Api; 3] = [
     ("anthropic", || Box::new(Messages::new("msg_1", "m")), anthropic_stream, anthropic_whole),
-    ("responses", || Box::new(Responses::new("resp_1", 1, &Map::new())), responses_stream, responses_whole),
+    (
+        "responses",
+        || Box::new(Responses::new("resp_1", 1, Echo::default())),
+        responses_stream,
+        responses_whole,
+    ),
     ("ollama", || Box::new(Ollama::new("m", "now", false)), ollama_stream, ollama_whole),
 ];
 

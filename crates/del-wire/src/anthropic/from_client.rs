@@ -66,15 +66,9 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
         }
     }
     let (mut tools, mut dropped) = (Vec::new(), Vec::new());
-    for tool in fields::values(&body, "tools")? {
+    for tool in fields::take_values(&mut body, "tools")? {
         match tool.get("type").and_then(Value::as_str) {
-            None | Some("custom") => {
-                let mut function = json!({"type": "function", "function": {
-                    "name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
-                    "parameters": tool["input_schema"]}});
-                plain::mark(tool, &mut function);
-                tools.push(function);
-            }
+            None | Some("custom") => tools.push(function(tool)),
             Some(kind) => dropped.push(kind.to_owned()),
         }
     }
@@ -86,9 +80,9 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     if let Some(user) = body.get("metadata").and_then(|metadata| metadata.get("user_id")?.as_str()) {
         out.insert("user".to_owned(), json!(user));
     }
-    if let Some(schema) = ["/output_config/format/schema", "/output_format/schema"]
-        .iter()
-        .find_map(|path| Value::Object(body.clone()).pointer(path).cloned())
+    let schema = |name: &str, path: &str| body.get(name)?.pointer(path);
+    if let Some(schema) =
+        schema("output_config", "/format/schema").or_else(|| schema("output_format", "/schema"))
     {
         let schema = json!({"name": "answer", "schema": schema, "strict": true});
         out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
@@ -111,6 +105,24 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     }
     body.extend(out);
     Ok(Asked { dropped, changed: true, ..Asked::of(body)? })
+}
+
+/// A tool as the function that it is.
+fn function(mut tool: Value) -> Value {
+    let mut take = |name: &str| tool.get_mut(name).map(Value::take).unwrap_or_default();
+    let description = Some(take("description")).filter(Value::is_string).unwrap_or_else(|| json!(""));
+    let members = [
+        ("name".to_owned(), take("name")),
+        ("description".to_owned(), description),
+        ("parameters".to_owned(), take("input_schema")),
+    ];
+    let inner = Value::Object(Map::from_iter(members));
+    let mut function = Value::Object(Map::from_iter([
+        ("type".to_owned(), json!("function")),
+        ("function".to_owned(), inner),
+    ]));
+    plain::mark(&tool, &mut function);
+    function
 }
 
 fn choose(body: &Map<String, Value>, tools: &[Value], out: &mut Map<String, Value>) -> Result<(), WireError> {

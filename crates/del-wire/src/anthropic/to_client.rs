@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 
-use serde_json::{Value, json};
-
 use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
+use crate::members::Members;
 use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, json_text, named_event};
 
 /// Writes messages. Of several choices the first is told.
@@ -69,8 +68,8 @@ impl Messages {
         self.stopped_at = stop.map(str::to_owned).or_else(|| self.stopped_at.take());
     }
 
-    /// The members that say why it ended.
-    fn ended(&self) -> Value {
+    /// Adds the members that say why it ended.
+    fn add_end(&self, to: &mut Members) {
         let reason = match self.reason.as_deref() {
             Some("tool_calls" | "function_call") => "tool_use",
             Some("length") => "max_tokens",
@@ -79,35 +78,48 @@ impl Messages {
             _ if self.stopped_at.is_some() => "stop_sequence",
             _ => "end_turn",
         };
-        let stop = self.stopped_at.as_ref().filter(|_| reason == "stop_sequence");
-        let mut ended = json!({"stop_reason": reason, "stop_sequence": stop});
-        if let Some(why) = &self.withheld {
-            ended["stop_details"] = json!({"type": "refusal", "category": null, "explanation": why});
+        to.add_text("stop_reason", reason);
+        match self.stopped_at.as_ref().filter(|_| reason == "stop_sequence") {
+            Some(stop) => to.add_text("stop_sequence", stop),
+            None => to.add("stop_sequence", "null"),
         }
-        ended
+        if let Some(why) = &self.withheld {
+            let mut details = of_type("refusal");
+            details.add("category", "null");
+            details.add_text("explanation", why);
+            to.add_object("stop_details", &details);
+        }
     }
 
-    fn message(&self, content: &[Value], ended: Value) -> Value {
-        let mut message = json!({"id": self.id, "type": "message", "role": "assistant", "model": self.model,
-            "content": content});
-        if let (Some(message), Value::Object(ended)) = (message.as_object_mut(), ended) {
-            message.extend(ended);
-        }
-        message["usage"] = usage(self.usage);
+    /// The message up to its end.
+    fn message(&self, content: impl IntoIterator<Item = Members>) -> Members {
+        let mut message = Members::default();
+        message.add_text("id", &self.id);
+        message.add_text("type", "message");
+        message.add_text("role", "assistant");
+        message.add_text("model", &self.model);
+        message.add_list("content", content);
         message
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.begun, true) {
-            let message = self.message(&[], json!({"stop_reason": null, "stop_sequence": null}));
-            named_event("message_start", &json!({"type": "message_start", "message": message}), out);
+            let mut message = self.message([]);
+            message.add("stop_reason", "null");
+            message.add("stop_sequence", "null");
+            message.add_object("usage", &usage(self.usage));
+            let mut event = of_type("message_start");
+            event.add_object("message", &message);
+            named_event("message_start", &event, out);
         }
     }
 
-    fn start(&mut self, block: &Value, out: &mut Vec<u8>) -> u64 {
+    fn start(&mut self, block: &Members, out: &mut Vec<u8>) -> u64 {
         let index = self.blocks;
         self.blocks += 1;
-        let event = json!({"type": "content_block_start", "index": index, "content_block": block});
+        let mut event = of_type("content_block_start");
+        event.add_number("index", index);
+        event.add_object("content_block", block);
         named_event("content_block_start", &event, out);
         index
     }
@@ -118,11 +130,7 @@ impl Messages {
             return index;
         }
         self.close(out);
-        let block = if text {
-            json!({"type": "text", "text": ""})
-        } else {
-            json!({"type": "thinking", "thinking": "", "signature": ""})
-        };
+        let block = if text { text_block("") } else { thought_block("", "") };
         let index = self.start(&block, out);
         self.open = Some((index, text));
         index
@@ -143,7 +151,7 @@ impl Messages {
             }
             Piece::Redacted(data) => {
                 self.close(out);
-                let index = self.start(&json!({"type": "redacted_thinking", "data": data}), out);
+                let index = self.start(&redacted_block(data), out);
                 stop(index, out);
             }
             Piece::Reasoning(text) => {
@@ -158,8 +166,7 @@ impl Messages {
             }
             Piece::Call { index, id, name } => {
                 self.close(out);
-                let block =
-                    self.start(&json!({"type": "tool_use", "id": id, "name": name, "input": {}}), out);
+                let block = self.start(&call_block(id, name, "{}"), out);
                 self.calls.push((*index, block));
             }
             Piece::Arguments { index, json } => {
@@ -195,9 +202,13 @@ impl ToClient for Messages {
             stop(block, out);
         }
         comments(remarks, out);
-        let event = json!({"type": "message_delta", "delta": self.ended(), "usage": usage(self.usage)});
+        let mut ended = Members::default();
+        self.add_end(&mut ended);
+        let mut event = of_type("message_delta");
+        event.add_object("delta", &ended);
+        event.add_object("usage", &usage(self.usage));
         named_event("message_delta", &event, out);
-        named_event("message_stop", &json!({"type": "message_stop"}), out);
+        named_event("message_stop", &of_type("message_stop"), out);
     }
 
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
@@ -208,8 +219,11 @@ impl ToClient for Messages {
             Some(ApiErrorKind::ContextExceeded { .. }) => "invalid_request_error",
             _ => "api_error",
         };
-        let error = json!({"type": "error", "error": {"type": kind, "message": message}});
-        named_event("error", &error, out);
+        let mut error = of_type(kind);
+        error.add_text("message", message);
+        let mut event = of_type("error");
+        event.add_object("error", &error);
+        named_event("error", &event, out);
     }
 
     fn whole(&mut self, told: &Told<'_>) -> String {
@@ -221,7 +235,10 @@ impl ToClient for Messages {
             content.extend(blocks.whole().filter_map(block));
             self.end(told, new);
         }
-        self.message(&content, self.ended()).to_string()
+        let mut message = self.message(content);
+        self.add_end(&mut message);
+        message.add_object("usage", &usage(self.usage));
+        message.into_text()
     }
 
     fn keep_alive(&self) -> &'static str {
@@ -234,19 +251,47 @@ fn is_content(piece: &Piece, new: &ToldChoice) -> bool {
     !matches!(piece, Piece::Refusal(_)) || new.reason.as_deref() != Some("content_filter")
 }
 
-fn block(block: &Block) -> Option<Value> {
+fn block(block: &Block) -> Option<Members> {
     Some(match block {
-        Block::Text(text) | Block::Refusal(text) => json!({"type": "text", "text": text}),
-        Block::Redacted(data) => json!({"type": "redacted_thinking", "data": data}),
-        Block::Reasoning { text, signature } => {
-            json!({"type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default()})
-        }
-        Block::Call { id, name, arguments, .. } => {
-            let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
-            json!({"type": "tool_use", "id": id, "name": name, "input": input})
-        }
+        Block::Text(text) | Block::Refusal(text) => text_block(text),
+        Block::Redacted(data) => redacted_block(data),
+        Block::Reasoning { text, signature } => thought_block(text, signature.as_deref().unwrap_or_default()),
+        Block::Call { id, name, arguments, .. } => call_block(id, name, arguments),
         Block::Custom { .. } => return None,
     })
+}
+
+fn of_type(kind: &str) -> Members {
+    let mut members = Members::default();
+    members.add_text("type", kind);
+    members
+}
+
+fn text_block(text: &str) -> Members {
+    let mut block = of_type("text");
+    block.add_text("text", text);
+    block
+}
+
+fn thought_block(text: &str, seal: &str) -> Members {
+    let mut block = of_type("thinking");
+    block.add_text("thinking", text);
+    block.add_text("signature", seal);
+    block
+}
+
+fn redacted_block(data: &str) -> Members {
+    let mut block = of_type("redacted_thinking");
+    block.add_text("data", data);
+    block
+}
+
+fn call_block(id: &str, name: &str, arguments: &str) -> Members {
+    let mut block = of_type("tool_use");
+    block.add_text("id", id);
+    block.add_text("name", name);
+    block.add_arguments("input", arguments);
+    block
 }
 
 /// More of a block. Streams consist of these, so no [`Value`] is made of them.
@@ -262,15 +307,18 @@ fn delta(index: u64, [kind, member]: [&str; 2], more: &str, out: &mut Vec<u8>) {
 }
 
 fn stop(index: u64, out: &mut Vec<u8>) {
-    named_event("content_block_stop", &json!({"type": "content_block_stop", "index": index}), out);
+    let mut event = of_type("content_block_stop");
+    event.add_number("index", index);
+    named_event("content_block_stop", &event, out);
 }
 
 /// Here tokens that were read before are counted apart from the others.
-fn usage(usage: Usage) -> Value {
-    json!({
-        "input_tokens": usage.prompt.saturating_sub(usage.cached).saturating_sub(usage.written),
-        "cache_creation_input_tokens": usage.written,
-        "cache_read_input_tokens": usage.cached,
-        "output_tokens": usage.completion,
-    })
+fn usage(usage: Usage) -> Members {
+    let mut told = Members::default();
+    let new = usage.prompt.saturating_sub(usage.cached).saturating_sub(usage.written);
+    told.add_number("input_tokens", new);
+    told.add_number("cache_creation_input_tokens", usage.written);
+    told.add_number("cache_read_input_tokens", usage.cached);
+    told.add_number("output_tokens", usage.completion);
+    told
 }

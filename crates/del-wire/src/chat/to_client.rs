@@ -7,10 +7,10 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::chat::members::Members;
 use crate::chunk::{Delta, Usage};
 use crate::fields::Fields;
 use crate::logprobs;
+use crate::members::Members;
 use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
 
 /// Writes chat completions.

@@ -16,7 +16,7 @@ const KNOWN: [&str; 9] =
 const LOCAL: [&str; 6] = ["think", "keep_alive", "template", "raw", "suffix", "context"];
 
 /// Reads a request for a chat.
-pub fn read_chat(body: &Map<String, Value>) -> Result<Asked, WireError> {
+pub fn read_chat(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     let Some(Value::Array(given)) = body.get("messages") else {
         let got = body.get("messages").map_or_else(|| "nothing".to_owned(), Value::to_string);
         return Err(WireError::shape("messages", "a list", &got));
@@ -33,11 +33,11 @@ pub fn read_chat(body: &Map<String, Value>) -> Result<Asked, WireError> {
         }
         messages.push(self::message(message, place, &mut waiting));
     }
-    let mut out = options(body);
+    let mut out = options(&body);
     out.insert("messages".to_owned(), Value::Array(messages));
-    let tools = fields::values(body, "tools")?;
+    let tools = fields::take_values(&mut body, "tools")?;
     if !tools.is_empty() {
-        out.insert("tools".to_owned(), json!(tools));
+        out.insert("tools".to_owned(), Value::Array(tools));
     }
     Ok(Asked { changed: true, ..Asked::of(out)? })
 }

@@ -1,8 +1,9 @@
 //! Answers in the shape of Ollama's API: a JSON object on each line.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::chunk::Usage;
+use crate::members::Members;
 use crate::told::{Block, Blocks, Piece, ToClient, Told, json_text};
 
 /// Writes answers of Ollama's API. Of several choices the first is told.
@@ -43,34 +44,34 @@ impl Ollama {
         }
     }
 
-    fn line(&mut self, text: &str, thinking: &str, calls: &[Value], done: bool) -> Value {
-        let mut line = Map::from_iter([
-            ("model".to_owned(), json!(self.model)),
-            ("created_at".to_owned(), json!(self.created)),
-        ]);
-        let mut message = Map::new();
-        let into = if self.generate { &mut line } else { &mut message };
+    fn line(&mut self, text: &str, thinking: &str, calls: Vec<Members>, done: bool) -> Members {
+        let mut line = Members::default();
+        line.add_text("model", &self.model);
+        line.add_text("created_at", &self.created);
+        let mut said = Members::default();
         if !self.generate {
-            into.insert("role".to_owned(), json!("assistant"));
+            said.add_text("role", "assistant");
         }
-        into.insert(if self.generate { "response" } else { "content" }.to_owned(), json!(text));
+        said.add_text(if self.generate { "response" } else { "content" }, text);
         if !thinking.is_empty() {
-            into.insert("thinking".to_owned(), json!(thinking));
+            said.add_text("thinking", thinking);
         }
         if !calls.is_empty() {
-            into.insert("tool_calls".to_owned(), json!(calls));
+            said.add_list("tool_calls", calls);
         }
-        if !self.generate {
-            line.insert("message".to_owned(), Value::Object(message));
+        if self.generate {
+            line.append(said);
+        } else {
+            line.add_object("message", &said);
         }
-        line.insert("done".to_owned(), json!(done));
+        line.add("done", if done { "true" } else { "false" });
         if done {
             if !self.logprobs.is_empty() {
-                line.insert("logprobs".to_owned(), Value::Array(std::mem::take(&mut self.logprobs)));
+                let list = Value::Array(std::mem::take(&mut self.logprobs));
+                line.add("logprobs", &list.to_string());
             }
             let known = |reason: &&str| matches!(*reason, "length" | "load");
-            let reason = self.reason.as_deref().filter(known).unwrap_or("stop");
-            line.insert("done_reason".to_owned(), json!(reason));
+            line.add_text("done_reason", self.reason.as_deref().filter(known).unwrap_or("stop"));
             for (name, number) in [
                 ("total_duration", 0),
                 ("load_duration", 0),
@@ -79,10 +80,10 @@ impl Ollama {
                 ("eval_count", self.usage.completion),
                 ("eval_duration", 0),
             ] {
-                line.insert(name.to_owned(), json!(number));
+                line.add_number(name, number);
             }
         }
-        Value::Object(line)
+        line
     }
 
     /// A line with more text or thinking. Streams consist of these, so no [`Value`] is made of them.
@@ -126,7 +127,8 @@ impl Ollama {
             Piece::CallEnd { index } => {
                 if let Some(place) = self.open.iter().position(|open| open.index == *index) {
                     let Open { id, name, arguments, .. } = self.open.remove(place);
-                    write(&self.line("", "", &[call(*index, &id, &name, &arguments)], false), out);
+                    let call = call(*index, &id, &name, &arguments);
+                    write(&self.line("", "", vec![call], false), out);
                 }
             }
             Piece::Signature(_) | Piece::Redacted(_) | Piece::Custom { .. } => {}
@@ -145,11 +147,13 @@ impl ToClient for Ollama {
     }
 
     fn done(&mut self, _: &[(&str, String)], out: &mut Vec<u8>) {
-        write(&self.line("", "", &[], true), out);
+        write(&self.line("", "", Vec::new(), true), out);
     }
 
     fn fail(&mut self, message: &str, _: Option<&str>, out: &mut Vec<u8>) {
-        write(&json!({"error": message}), out);
+        let mut line = Members::default();
+        line.add_text("error", message);
+        write(&line, out);
     }
 
     fn whole(&mut self, told: &Told<'_>) -> String {
@@ -169,7 +173,7 @@ impl ToClient for Ollama {
                 }
             }
         }
-        self.line(&text, &thinking, &calls, true).to_string()
+        self.line(&text, &thinking, calls, true).into_text()
     }
 
     fn content_type(&self) -> &'static str {
@@ -182,12 +186,17 @@ impl ToClient for Ollama {
     }
 }
 
-fn call(index: u32, id: &str, name: &str, arguments: &str) -> Value {
-    let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
-    json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
+fn call(index: u32, id: &str, name: &str, arguments: &str) -> Members {
+    let (mut function, mut call) = (Members::default(), Members::default());
+    function.add_number("index", index.into());
+    function.add_text("name", name);
+    function.add_arguments("arguments", arguments);
+    call.add_text("id", id);
+    call.add_object("function", &function);
+    call
 }
 
-fn write(line: &Value, out: &mut Vec<u8>) {
-    out.extend_from_slice(line.to_string().as_bytes());
+fn write(line: &Members, out: &mut Vec<u8>) {
+    line.write(out);
     out.push(b'\n');
 }

@@ -82,7 +82,7 @@ pub fn read(
     }
     join_system(&mut messages);
     let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
-    ask(&body, &mut out)?;
+    ask(&mut body, &mut out)?;
     body.retain(|name, _| !KNOWN.contains(&name.as_str()));
     body.extend(out);
     Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
@@ -94,8 +94,8 @@ fn unknown(item: &Value, place: usize) -> WireError {
 }
 
 /// What is asked beside the conversation.
-fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), WireError> {
-    let tools: Vec<Value> = fields::values(body, "tools")?.iter().flat_map(tool).collect();
+fn ask(body: &mut Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), WireError> {
+    let tools: Vec<Value> = fields::take_values(body, "tools")?.into_iter().map(tool).collect();
     if !tools.is_empty() {
         out.insert("tools".to_owned(), Value::Array(tools));
         if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
@@ -137,19 +137,17 @@ fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), Wi
     Ok(())
 }
 
-/// A tool, or the tools of a named group of them, with what belongs to a function in a member of its own.
-fn tool(tool: &Value) -> Vec<Value> {
-    let kind = tool["type"].as_str().unwrap_or("function");
-    match kind {
-        "function" | "custom" => {
-            let mut inner = tool.as_object().cloned().unwrap_or_default();
-            inner.shift_remove("type");
-            // Servers other than its makers' refuse some schemas under it.
-            inner.shift_remove("strict");
-            vec![json!({"type": kind, kind: inner})]
-        }
-        _ => vec![json!({"type": kind})],
+/// A tool, with what belongs to a function in a member of its own.
+fn tool(tool: Value) -> Value {
+    let kind = json!(tool["type"].as_str().unwrap_or("function"));
+    let mut members = Map::from_iter([("type".to_owned(), kind.clone())]);
+    if let (Some(kind @ ("function" | "custom")), Value::Object(mut inner)) = (kind.as_str(), tool) {
+        inner.shift_remove("type");
+        // Servers other than its makers' refuse some schemas under it.
+        inner.shift_remove("strict");
+        members.insert(kind.to_owned(), Value::Object(inner));
     }
+    Value::Object(members)
 }
 
 /// Instructions at the beginning become one message: many templates take one alone.

@@ -1,7 +1,8 @@
 //! One item of a response.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::members::Members;
 use crate::told::Block;
 
 /// An item on its way, or whole.
@@ -37,70 +38,89 @@ impl Item {
     }
 
     /// As it begins.
-    pub(super) fn begun(&self) -> Value {
+    pub(super) fn begun(&self) -> Members {
         self.json(true, false)
     }
 
     /// As it is. Seals on thoughts are told to clients that want them alone.
-    pub(super) fn ended(&self, sealed: bool) -> Value {
+    pub(super) fn ended(&self, sealed: bool) -> Members {
         self.json(false, sealed)
     }
 
     /// The part of its content, where it has one; empty as it begins.
-    pub(super) fn part(&self, begun: bool) -> Option<Value> {
-        let said = |text: &'_ str| if begun { String::new() } else { text.to_owned() };
-        Some(match &self.block {
+    pub(super) fn part(&self, begun: bool) -> Option<Members> {
+        let mut part = Members::default();
+        match &self.block {
             Block::Text(text) => {
+                part.add_text("type", "output_text");
+                part.add_text("text", so_far(begun, text));
+                part.add("annotations", "[]");
                 let logprobs = if begun { &[] } else { self.logprobs.as_slice() };
-                json!({"type": "output_text", "text": said(text), "annotations": [], "logprobs": logprobs})
+                part.add("logprobs", &json!(logprobs).to_string());
             }
-            Block::Refusal(text) => json!({"type": "refusal", "refusal": said(text)}),
+            Block::Refusal(text) => {
+                part.add_text("type", "refusal");
+                part.add_text("refusal", so_far(begun, text));
+            }
             Block::Reasoning { text, .. } if begun || !text.is_empty() => {
-                json!({"type": "reasoning_text", "text": said(text)})
+                part.add_text("type", "reasoning_text");
+                part.add_text("text", so_far(begun, text));
             }
             _ => return None,
-        })
+        }
+        Some(part)
     }
 
-    fn json(&self, begun: bool, sealed: bool) -> Value {
+    fn json(&self, begun: bool, sealed: bool) -> Members {
         let broken = matches!(self.block, Block::Call { whole: false, .. });
         let status = match (begun, self.cut || broken) {
             (true, _) => "in_progress",
             (false, true) => "incomplete",
             (false, false) => "completed",
         };
-        let content: Vec<Value> = self.part(false).filter(|_| !begun).into_iter().collect();
-        let mut item = Map::from_iter([("id".to_owned(), json!(self.id))]);
-        let members = match &self.block {
+        let content = self.part(false).filter(|_| !begun);
+        let mut item = Members::default();
+        item.add_text("id", &self.id);
+        let kind = match &self.block {
+            Block::Text(_) | Block::Refusal(_) => "message",
+            Block::Reasoning { .. } | Block::Redacted(_) => "reasoning",
+            Block::Call { .. } => "function_call",
+            Block::Custom { .. } => "custom_tool_call",
+        };
+        item.add_text("type", kind);
+        item.add_text("status", status);
+        match &self.block {
             Block::Text(_) | Block::Refusal(_) => {
-                json!({"type": "message", "status": status, "role": "assistant", "content": content})
+                item.add_text("role", "assistant");
+                item.add_list("content", content);
             }
-            Block::Reasoning { .. } | Block::Redacted(_) => {
-                let seal = match &self.block {
-                    Block::Reasoning { signature, .. } => signature.as_ref(),
-                    _ => None,
-                };
-                let mut item =
-                    json!({"type": "reasoning", "summary": [], "content": content, "status": status});
-                if let Some(seal) = seal.filter(|_| sealed) {
-                    item["encrypted_content"] = json!(seal);
+            Block::Redacted(_) => {
+                item.add("summary", "[]");
+                item.add("content", "[]");
+            }
+            Block::Reasoning { signature, .. } => {
+                item.add("summary", "[]");
+                item.add_list("content", content);
+                if let Some(seal) = signature.as_ref().filter(|_| sealed) {
+                    item.add_text("encrypted_content", seal);
                 }
-                item
             }
             Block::Call { id, name, arguments, .. } => {
-                let arguments = if begun { "" } else { arguments.as_str() };
-                json!({"type": "function_call", "status": status, "call_id": id, "name": name,
-                    "arguments": arguments})
+                item.add_text("call_id", id);
+                item.add_text("name", name);
+                item.add_text("arguments", so_far(begun, arguments));
             }
             Block::Custom { id, name, input } => {
-                let input = if begun { "" } else { input.as_str() };
-                json!({"type": "custom_tool_call", "status": status, "call_id": id, "name": name,
-                    "input": input})
+                item.add_text("call_id", id);
+                item.add_text("name", name);
+                item.add_text("input", so_far(begun, input));
             }
-        };
-        if let Value::Object(members) = members {
-            item.extend(members);
         }
-        Value::Object(item)
+        item
     }
+}
+
+/// The text of an item, which is empty as that begins.
+fn so_far(begun: bool, text: &str) -> &str {
+    if begun { "" } else { text }
 }

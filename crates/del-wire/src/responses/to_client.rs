@@ -3,20 +3,22 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
+use crate::members::Members;
+use crate::responses::echo::Echo;
 use crate::responses::item::Item;
-use crate::responses::{LOGPROBS, SEALS};
-use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text, named_event};
 
 /// Writes responses. Of several choices the first is told.
 #[derive(Debug)]
 pub struct Responses {
-    /// All members of the response but what comes of the answer.
-    response: Map<String, Value>,
     id: String,
+    created: u64,
+    /// What is said again of the request.
+    echo: Echo,
     /// The number of the next event.
     sequence: u64,
     begun: bool,
@@ -26,75 +28,42 @@ pub struct Responses {
     usage: Usage,
     /// How likely the tokens were whose text has not gone out.
     logprobs: Vec<Value>,
-    /// The client wants that, and the seals on thoughts.
-    weighs: bool,
-    seals: bool,
-    /// How it ended.
-    over: Option<&'static str>,
+    /// All of it, once it has ended.
+    over: Option<String>,
 }
 
-/// Members of a request that its response says again, and what they are where it does not say them.
-const ECHO: [(&str, &str); 15] = [
-    ("instructions", "null"),
-    ("max_output_tokens", "null"),
-    ("metadata", "{}"),
-    ("parallel_tool_calls", "true"),
-    ("previous_response_id", "null"),
-    ("reasoning", r#"{"effort": null, "summary": null}"#),
-    ("store", "true"),
-    ("temperature", "1.0"),
-    ("text", r#"{"format": {"type": "text"}}"#),
-    ("tool_choice", "\"auto\""),
-    ("tools", "[]"),
-    ("top_logprobs", "0"),
-    ("top_p", "1.0"),
-    ("truncation", "\"disabled\""),
-    ("user", "null"),
-];
-
 impl Responses {
-    /// Nothing yet. `id` is the response's, `created` the time in seconds, `request` what the client asked.
-    pub fn new(id: &str, created: u64, request: &Map<String, Value>) -> Self {
-        let mut response = Map::from_iter([
-            ("id".to_owned(), json!(id)),
-            ("object".to_owned(), json!("response")),
-            ("created_at".to_owned(), json!(created)),
-            ("status".to_owned(), json!("in_progress")),
-            ("error".to_owned(), Value::Null),
-            ("incomplete_details".to_owned(), Value::Null),
-            ("model".to_owned(), request.get("model").cloned().unwrap_or_else(|| json!(""))),
-            ("output".to_owned(), json!([])),
-            ("usage".to_owned(), Value::Null),
-        ]);
-        for (name, usual) in ECHO {
-            let said = request.get(name).filter(|value| !value.is_null()).cloned();
-            let usual = || serde_json::from_str(usual).unwrap_or_default();
-            response.insert(name.to_owned(), said.unwrap_or_else(usual));
-        }
-        let includes = |what: &str| {
-            let list = request.get("include").and_then(Value::as_array);
-            list.is_some_and(|list| list.iter().any(|name| name == what))
-        };
+    /// Nothing yet. `id` is the response's, `created` the time in seconds, `echo` what it says again of its request.
+    pub fn new(id: impl Into<String>, created: u64, echo: Echo) -> Self {
         Self {
-            response,
-            id: id.to_owned(),
+            id: id.into(),
+            created,
+            echo,
             sequence: 0,
             begun: false,
             items: Vec::new(),
             reason: None,
             usage: Usage::default(),
             logprobs: Vec::new(),
-            weighs: includes(LOGPROBS) || request.get("top_logprobs").is_some_and(|count| !count.is_null()),
-            seals: includes(SEALS),
             over: None,
         }
     }
 
-    fn event(&mut self, name: &str, mut event: Value, out: &mut Vec<u8>) {
-        event["type"] = json!(name);
-        event["sequence_number"] = json!(self.sequence);
+    /// An event with these members.
+    fn event(&mut self, name: &str, members: Members, out: &mut Vec<u8>) {
+        let mut event = Members::default();
+        event.add_text("type", name);
+        event.add_number("sequence_number", self.sequence);
+        event.append(members);
         self.sequence += 1;
-        crate::told::named_event(name, &event, out);
+        named_event(name, &event, out);
+    }
+
+    /// One that says how the response is.
+    fn event_of_all(&mut self, name: &str, response: &Members, out: &mut Vec<u8>) {
+        let mut members = Members::default();
+        members.add_object("response", response);
+        self.event(name, members, out);
     }
 
     /// More of an item. Streams consist of these, so no [`Value`] is made of them.
@@ -112,9 +81,12 @@ impl Responses {
 
     fn begin(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.begun, true) {
+            let begun = self.with("in_progress", "null", |response| {
+                response.add("output", "[]");
+                response.add("usage", "null");
+            });
             for name in ["response.created", "response.in_progress"] {
-                let response = self.response.clone();
-                self.event(name, json!({"response": response}), out);
+                self.event_of_all(name, &begun, out);
             }
         }
     }
@@ -123,12 +95,12 @@ impl Responses {
     fn start(&mut self, block: Block, call: Option<u32>, out: &mut Vec<u8>) -> usize {
         let place = self.items.len();
         let item = Item::new(&self.id, place, block, call);
-        let (id, begun, part) = (item.id.clone(), item.begun(), item.part(true));
+        let (begun, part) = (item.begun(), item.part(true));
         self.items.push(item);
-        self.event("response.output_item.added", json!({"output_index": place, "item": begun}), out);
-        let Some(part) = part else { return place };
-        let added = json!({"item_id": id, "output_index": place, "content_index": 0, "part": part});
-        self.event("response.content_part.added", added, out);
+        self.event("response.output_item.added", whole_item(place, &begun), out);
+        if let Some(part) = part {
+            self.event("response.content_part.added", self.part(place, &part), out);
+        }
         place
     }
 
@@ -159,45 +131,63 @@ impl Responses {
             self.items[place].logprobs.extend(late);
         }
         let item = &self.items[place];
-        let (id, json, logprobs) = (item.id.clone(), item.ended(self.seals), json!(item.logprobs));
-        let at = json!({"item_id": id, "output_index": place});
-        match item.block.clone() {
+        let ended = item.ended(self.echo.seals);
+        let part = item.part(false);
+        let mut said = self.at(place);
+        let name = match &item.block {
             Block::Text(text) => {
-                let mut done = with(&at, "text", &json!(text));
-                done["content_index"] = json!(0);
-                done["logprobs"] = logprobs;
-                self.event("response.output_text.done", done, out);
-                self.part_done(&at, &json["content"][0], out);
+                said.add("content_index", "0");
+                said.add_text("text", text);
+                said.add("logprobs", &json!(item.logprobs).to_string());
+                "response.output_text.done"
             }
             Block::Refusal(text) => {
-                let mut done = with(&at, "refusal", &json!(text));
-                done["content_index"] = json!(0);
-                self.event("response.refusal.done", done, out);
-                self.part_done(&at, &json["content"][0], out);
+                said.add("content_index", "0");
+                said.add_text("refusal", text);
+                "response.refusal.done"
             }
-            Block::Redacted(_) => {}
             Block::Reasoning { text, .. } => {
-                let mut done = with(&at, "text", &json!(text));
-                done["content_index"] = json!(0);
-                self.event("response.reasoning_text.done", done, out);
-                self.part_done(&at, &json["content"][0], out);
+                said.add("content_index", "0");
+                said.add_text("text", text);
+                "response.reasoning_text.done"
             }
             Block::Call { name, arguments, .. } => {
-                let done = with(&with(&at, "arguments", &json!(arguments)), "name", &json!(name));
-                self.event("response.function_call_arguments.done", done, out);
+                said.add_text("name", name);
+                said.add_text("arguments", arguments);
+                "response.function_call_arguments.done"
             }
             Block::Custom { input, .. } => {
-                self.event("response.custom_tool_call_input.delta", with(&at, "delta", &json!(input)), out);
-                self.event("response.custom_tool_call_input.done", with(&at, "input", &json!(input)), out);
+                let mut all = self.at(place);
+                all.add_text("delta", input);
+                said.add_text("input", input);
+                self.event("response.custom_tool_call_input.delta", all, out);
+                "response.custom_tool_call_input.done"
             }
+            Block::Redacted(_) => "",
+        };
+        if !name.is_empty() {
+            self.event(name, said, out);
         }
-        self.event("response.output_item.done", json!({"output_index": place, "item": json}), out);
+        if let Some(part) = part {
+            self.event("response.content_part.done", self.part(place, &part), out);
+        }
+        self.event("response.output_item.done", whole_item(place, &ended), out);
     }
 
-    fn part_done(&mut self, at: &Value, part: &Value, out: &mut Vec<u8>) {
-        let mut done = with(at, "part", part);
-        done["content_index"] = json!(0);
-        self.event("response.content_part.done", done, out);
+    /// The members that say which item an event is about.
+    fn at(&self, place: usize) -> Members {
+        let mut at = Members::default();
+        at.add_text("item_id", &self.items[place].id);
+        at.add_number("output_index", place as u64);
+        at
+    }
+
+    /// The same with the part of its content.
+    fn part(&self, place: usize, part: &Members) -> Members {
+        let mut of_part = self.at(place);
+        of_part.add("content_index", "0");
+        of_part.add_object("part", part);
+        of_part
     }
 
     fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
@@ -254,7 +244,7 @@ impl Responses {
                 self.close(|item| item.call == Some(*index), out);
             }
             // A seal without a thought that can be read is one all the same.
-            Piece::Signature(seal) if self.seals => {
+            Piece::Signature(seal) if self.echo.seals => {
                 let place = self.opened(thought(), out);
                 if let Block::Reasoning { signature, .. } = &mut self.items[place].block {
                     signature.get_or_insert_default().push_str(seal);
@@ -273,19 +263,32 @@ impl Responses {
         }
     }
 
-    /// The response as it is now.
-    fn response(&self, status: &str) -> Value {
-        let output: Vec<Value> = self.items.iter().map(|item| item.ended(self.seals)).collect();
-        let mut response = self.response.clone();
-        response.insert("status".to_owned(), json!(status));
-        response.insert("output".to_owned(), Value::Array(output));
-        response.insert("usage".to_owned(), usage(self.usage));
-        if status == "incomplete" {
-            let filtered = self.reason.as_deref() == Some("content_filter");
-            let reason = if filtered { "content_filter" } else { "max_output_tokens" };
-            response.insert("incomplete_details".to_owned(), json!({"reason": reason}));
-        }
-        Value::Object(response)
+    /// The response as it is now; `error` is JSON.
+    fn response(&self, status: &str, error: &str) -> Members {
+        self.with(status, error, |response| {
+            response.add_list("output", self.items.iter().map(|item| item.ended(self.echo.seals)));
+            response.add_object("usage", &usage(self.usage));
+        })
+    }
+
+    /// The response with what it amounts to.
+    fn with(&self, status: &str, error: &str, add_answer: impl FnOnce(&mut Members)) -> Members {
+        let mut response = Members::default();
+        response.add_text("id", &self.id);
+        response.add_text("object", "response");
+        response.add_number("created_at", self.created);
+        response.add_text("status", status);
+        response.add("error", error);
+        let why = match self.reason.as_deref() {
+            _ if status != "incomplete" => "null",
+            Some("content_filter") => r#"{"reason":"content_filter"}"#,
+            _ => r#"{"reason":"max_output_tokens"}"#,
+        };
+        response.add("incomplete_details", why);
+        response.add_text("model", &self.echo.model);
+        add_answer(&mut response);
+        response.append(Members::clone(&self.echo.members));
+        response
     }
 
     /// Ends what is open. A call that broke off never ends.
@@ -309,7 +312,7 @@ impl ToClient for Responses {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
         self.begin(out);
         for new in told.choices.iter().filter(|new| new.index == 0) {
-            if self.weighs {
+            if self.echo.weighs {
                 self.logprobs.extend(told.logprobs(new));
             }
             new.pieces.iter().for_each(|piece| self.piece(piece, out));
@@ -322,22 +325,23 @@ impl ToClient for Responses {
         let status = self.status();
         self.close_all(status == "incomplete", out);
         comments(remarks, out);
-        let response = self.response(status);
-        self.over = Some(status);
-        self.event(&format!("response.{status}"), json!({"response": response}), out);
+        let response = self.response(status, "null").into_text();
+        let mut members = Members::default();
+        members.add("response", &response);
+        self.event(&format!("response.{status}"), members, out);
+        self.over = Some(response);
     }
 
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
         self.begin(out);
         self.close_all(true, out);
-        let mut response = self.response("failed");
         let code = match raw.map(|raw| ApiError::from_stream(raw).kind) {
             Some(ApiErrorKind::RateLimited) => "rate_limit_exceeded",
             Some(ApiErrorKind::ContextExceeded { .. }) => "context_length_exceeded",
             _ => "server_error",
         };
-        response["error"] = json!({"code": code, "message": message});
-        self.event("response.failed", json!({"response": response}), out);
+        let error = json!({"code": code, "message": message}).to_string();
+        self.event_of_all("response.failed", &self.response("failed", &error), out);
     }
 
     fn whole(&mut self, told: &Told<'_>) -> String {
@@ -351,7 +355,7 @@ impl ToClient for Responses {
                 self.items.push(Item { open: false, ..item });
             }
             let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text(_)));
-            if let Some(text) = text.filter(|_| self.weighs) {
+            if let Some(text) = text.filter(|_| self.echo.weighs) {
                 text.logprobs = told.logprobs(new);
             }
         }
@@ -359,12 +363,12 @@ impl ToClient for Responses {
         if let Some(last) = self.items.last_mut().filter(|last| status == "incomplete" && last.is_said()) {
             last.cut = true;
         }
-        self.over = Some(status);
-        self.response(status).to_string()
+        let response = self.response(status, "null").into_text();
+        self.over.insert(response).clone()
     }
 
-    fn kept(&self) -> Option<Value> {
-        self.over.map(|status| self.response(status))
+    fn kept(&self) -> Option<String> {
+        self.over.clone()
     }
 }
 
@@ -372,18 +376,23 @@ fn thought() -> Block {
     Block::Reasoning { text: String::new(), signature: None }
 }
 
-fn with(at: &Value, name: &str, value: &Value) -> Value {
-    let mut event = at.clone();
-    event[name] = value.clone();
-    event
+/// The members of an event about all of an item.
+fn whole_item(place: usize, item: &Members) -> Members {
+    let mut members = Members::default();
+    members.add_number("output_index", place as u64);
+    members.add_object("item", item);
+    members
 }
 
-fn usage(usage: Usage) -> Value {
-    json!({
-        "input_tokens": usage.prompt,
-        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.written},
-        "output_tokens": usage.completion,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-        "total_tokens": usage.prompt.saturating_add(usage.completion),
-    })
+fn usage(usage: Usage) -> Members {
+    let (mut read, mut written, mut told) = (Members::default(), Members::default(), Members::default());
+    read.add_number("cached_tokens", usage.cached);
+    read.add_number("cache_write_tokens", usage.written);
+    written.add_number("reasoning_tokens", usage.reasoning);
+    told.add_number("input_tokens", usage.prompt);
+    told.add_object("input_tokens_details", &read);
+    told.add_number("output_tokens", usage.completion);
+    told.add_object("output_tokens_details", &written);
+    told.add_number("total_tokens", usage.prompt.saturating_add(usage.completion));
+    told
 }

@@ -151,7 +151,7 @@ impl Exchange {
             let mut past =
                 Past { messages: conversation.clone(), asked: conversation.len(), answer: client.kept() };
             past.messages.push(Value::Object(answer.blocks.past()));
-            self.proxy.memory.of(&self.parts.extensions).put(response_id(id), &past);
+            self.proxy.memory.of(&self.parts.extensions).put(response_id(id), past);
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
@@ -190,7 +190,7 @@ impl Exchange {
             if let (Some((mut messages, id, asker)), Some(message)) = (kept, stream.message()) {
                 let asked = messages.len();
                 messages.push(Value::Object(message));
-                proxy.memory.of(&asker).put(id, &Past { messages, asked, answer: stream.kept() });
+                proxy.memory.of(&asker).put(id, Past { messages, asked, answer: stream.kept() });
             }
         })
     }
