@@ -7,6 +7,7 @@ use del_wire::chat::to_client::Chat;
 use del_wire::ollama::{self, to_client::Ollama};
 use del_wire::responses::{self, Echo, to_client::Responses};
 use del_wire::time::rfc3339;
+use del_wire::tools::Functions;
 use del_wire::{Asked, ToClient, WireError};
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::stamp::response_id;
 
 /// An endpoint that gives answers of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Api {
     Chat,
     Responses,
@@ -31,7 +32,7 @@ pub(crate) struct About {
     /// Where the client wants the model to stop, as Anthropic's API has it.
     stops: Vec<String>,
     /// The client knows functions, not tools.
-    legacy: bool,
+    pub(crate) legacy: bool,
     /// The client wants to know what a stream cost.
     pub(crate) counts: bool,
     /// What a response says again.
@@ -47,13 +48,40 @@ pub(crate) struct Taken {
 }
 
 impl Api {
-    /// Reads the body of a request. The memory has what it goes on with or refers to.
-    pub(crate) fn take(self, body: Map<String, Value>, memory: &Shelf<'_>) -> Result<Taken, Refusal> {
+    /// The tools that a request of this API gives.
+    pub(crate) fn functions(self, given: Vec<Value>) -> Functions {
+        match self {
+            Self::Messages => anthropic::from_client::functions(given),
+            Self::Responses => responses::from_client::functions(given),
+            Self::Chat | Self::OllamaChat | Self::OllamaGenerate => Functions::alike(given),
+        }
+    }
+
+    /// Reads the body of a request, and its tools where they were `given` apart from it. The memory has what it goes on
+    /// with or refers to.
+    pub(crate) fn take(
+        self,
+        mut body: Map<String, Value>,
+        given: Option<Functions>,
+        memory: &Shelf<'_>,
+    ) -> Result<Taken, Refusal> {
+        let apart = given.is_some();
+        let functions = match given {
+            Some(given) => given,
+            // In a chat, what is no list of tools is the server's affair.
+            None if self == Self::Chat => Functions::default(),
+            None => Functions::take(&mut body, |given| self.functions(given)).map_err(wrong)?,
+        };
         let asked = match self {
-            Self::Chat if body.get("messages").is_some_and(Value::is_array) => Asked::of(body),
+            Self::Chat if body.get("messages").is_some_and(Value::is_array) => {
+                if apart {
+                    body.insert("tools".to_owned(), Value::Array(functions.list));
+                }
+                Asked::of(body)
+            }
             Self::Chat => return Err(Refusal::bad_request("expected a list as `messages`")),
-            Self::Messages => anthropic::from_client::read(body),
-            Self::OllamaChat => ollama::from_client::read_chat(body),
+            Self::Messages => anthropic::from_client::read(body, functions),
+            Self::OllamaChat => ollama::from_client::read_chat(&body, functions),
             Self::OllamaGenerate => ollama::from_client::read_generate(&body),
             Self::Responses => {
                 let earlier = match body.get("previous_response_id") {
@@ -63,7 +91,7 @@ impl Api {
                     }
                 };
                 let kept = |id: &str| memory.item(id);
-                let read = responses::from_client::read(body, earlier, &kept).map_err(wrong)?;
+                let read = responses::from_client::read(body, functions, earlier, &kept).map_err(wrong)?;
                 return Ok(Taken { asked: read.asked, conversation: Some(read.conversation) });
             }
         };
@@ -91,14 +119,15 @@ impl Api {
 }
 
 impl About {
-    pub(crate) fn of(api: Api, request: &Map<String, Value>) -> Self {
+    /// That of this request, whose tools are this JSON where they stand apart from it.
+    pub(crate) fn of(api: Api, request: &Map<String, Value>, tools: Option<&str>) -> Self {
         let stops = request.get("stop_sequences").and_then(Value::as_array).into_iter().flatten();
         Self {
             model: request.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
             stops: stops.filter_map(Value::as_str).map(str::to_owned).collect(),
             legacy: request.contains_key("functions"),
             counts: request.get("stream_options").is_some_and(|told| told["include_usage"] == true),
-            echo: if api == Api::Responses { Echo::of(request) } else { Echo::default() },
+            echo: if api == Api::Responses { Echo::of(request, tools) } else { Echo::default() },
         }
     }
 }

@@ -135,7 +135,7 @@ pub(crate) async fn count_tokens(State(proxy): Shared, request: Request<Body>) -
         let bytes = if renamed { Value::Object(body).to_string().into() } else { bytes };
         return proxy.pass(&setup, &route, &parts, "/messages/count_tokens", bytes).await;
     }
-    let mut taken = Api::Messages.take(body, &proxy.memory.of(&parts.extensions))?;
+    let mut taken = Api::Messages.take(body, None, &proxy.memory.of(&parts.extensions))?;
     plain::make(&mut taken.asked.body, false);
     if let Some(count) = counted(&proxy, &setup, &route, &parts.headers, &taken.asked).await {
         return Ok(Document(json!({"input_tokens": count})).into_response());

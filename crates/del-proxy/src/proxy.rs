@@ -9,13 +9,12 @@ mod turns;
 
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
-use del_wire::tools::KnownTools;
 use http_body::Body as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -31,6 +30,7 @@ use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::pool::Turn;
 use crate::refusal::Refusal;
+use crate::request::KnownTools;
 use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
 use crate::timed::Timed;
@@ -47,7 +47,7 @@ pub struct Proxy {
     pub(crate) memory: Memory,
     pub(crate) inspector: Option<Arc<Inspector>>,
     /// Clients send the same tools with each request.
-    tools: Mutex<KnownTools>,
+    pub(crate) tools: KnownTools,
     /// True once the server stops.
     stops: watch::Sender<bool>,
 }
@@ -77,7 +77,7 @@ impl Proxy {
         let inspector = settings.inspector.is_some().then(Inspector::new);
         let observers = Observers::new(settings.observers.clone(), settings.tells_content);
         let setup = RwLock::new(Arc::new(Setup::new(settings, address)?));
-        let (tools, stops) = (Mutex::default(), watch::Sender::new(false));
+        let (tools, stops) = (KnownTools::default(), watch::Sender::new(false));
         let metrics = Metrics::new();
         Ok(Arc::new(Self { setup, address, metrics, observers, memory, inspector, tools, stops }))
     }

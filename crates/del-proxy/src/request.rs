@@ -1,5 +1,6 @@
 //! What a client asks, and what the model server is asked in its place.
 
+mod given;
 mod glance;
 mod hold;
 mod past;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
 
+pub(crate) use self::given::{Apart, KnownTools};
 pub(crate) use self::hold::Hold;
 pub(crate) use self::written::Writing;
 
@@ -48,13 +50,14 @@ struct Facts {
 }
 
 impl Request {
-    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion. What is wrong with
-    /// tools is the server's affair where it gets them as they came.
-    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Result<Self, Refusal> {
+    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion, and `known` are its
+    /// tools, where they were read before. What is wrong with tools is the server's affair where it gets them as they came.
+    pub(crate) fn new(bytes: Bytes, asked: Asked, known: Option<Arc<[Tool]>>) -> Result<Self, Refusal> {
         let bytes = (!asked.changed).then_some(bytes);
-        let tools = match asked.body.get("tools") {
-            None | Some(Value::Null) => Ok(Arc::default()),
-            Some(tools) => tools::read(tools).map(Into::into),
+        let tools = match (known, asked.body.get("tools")) {
+            (Some(known), _) => Ok(known),
+            (None, None | Some(Value::Null)) => Ok(Arc::default()),
+            (None, Some(tools)) => tools::read(tools).map(Into::into),
         };
         if let (None, Err(error)) = (&bytes, &tools) {
             return Err(Refusal::bad_request(error.to_string()));

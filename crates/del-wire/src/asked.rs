@@ -40,7 +40,8 @@ impl Asked {
 
     /// `functions` and what belongs to them, as they were before there were tools.
     fn take_functions(&mut self) {
-        let Some(functions) = self.body.shift_remove("functions") else { return };
+        let functions = self.body.shift_remove("functions");
+        let Some(functions) = functions.filter(|functions| !functions.is_null()) else { return };
         self.changed = true;
         let list = functions.as_array().cloned().unwrap_or_default();
         let tools = list.into_iter().map(|function| json!({"type": "function", "function": function}));

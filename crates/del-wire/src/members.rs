@@ -5,8 +5,6 @@ use std::io::Write as _;
 
 use serde::de::IgnoredAny;
 
-use crate::told::json_text;
-
 /// Members of an object, as JSON.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Members(pub(crate) Vec<u8>);
@@ -64,7 +62,7 @@ impl Members {
 
     /// Adds the arguments of a call as the object that they are. Its numbers keep all their digits.
     pub(crate) fn add_arguments(&mut self, name: &str, arguments: &str) {
-        self.add(name, &on_one_line(arguments));
+        self.add(name, &on_one_line(object(arguments)));
     }
 
     /// Adds those of another object.
@@ -95,17 +93,25 @@ impl Members {
     }
 }
 
-/// An object as it was written, on one line; an empty one for what is none.
-fn on_one_line(object: &str) -> Cow<'_, str> {
-    let object = object.trim();
-    if !object.starts_with('{') || serde_json::from_str::<IgnoredAny>(object).is_err() {
-        return Cow::Borrowed("{}");
-    }
-    // Texts in JSON have no line ends.
-    if object.contains(['\n', '\r']) {
-        Cow::Owned(object.replace(['\n', '\r'], " "))
+/// A text as JSON.
+pub(crate) fn json_text(text: &str, out: &mut Vec<u8>) {
+    // A vector takes every write, and a text can always be written.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// An object as it was written; an empty one for what is none.
+fn object(text: &str) -> &str {
+    let text = text.trim();
+    let is_one = text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if is_one { text } else { "{}" }
+}
+
+/// JSON on one line. Texts in it have no line ends.
+pub(crate) fn on_one_line(json: &str) -> Cow<'_, str> {
+    if json.contains(['\n', '\r']) {
+        Cow::Owned(json.replace(['\n', '\r'], " "))
     } else {
-        Cow::Borrowed(object)
+        Cow::Borrowed(json)
     }
 }
 

@@ -328,12 +328,6 @@ pub(crate) fn named_event(name: &str, data: &Members, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
 }
 
-/// A text as JSON.
-pub(crate) fn json_text(text: &str, out: &mut Vec<u8>) {
-    // A vector takes every write, and a text can always be written.
-    let _ = serde_json::to_writer(out, text);
-}
-
 /// What headers would say, as comments of a stream.
 pub(crate) fn comments(remarks: &[(&str, String)], out: &mut Vec<u8>) {
     for (name, value) in remarks {

@@ -1,5 +1,6 @@
 //! Tool definitions in the spellings of the APIs.
 
+mod functions;
 mod known;
 
 use std::collections::HashSet;
@@ -11,7 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::error::excerpt;
 
-pub use known::KnownTools;
+pub use functions::Functions;
+pub use known::{KnownTools, Lately};
 
 /// Why tool definitions cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

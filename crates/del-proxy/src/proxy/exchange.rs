@@ -12,7 +12,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Mode, ToolsMode};
 use del_wire::{Mendings, ServerApi};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::injected::{Injected, recall};
 use super::{Proxy, Setup, insert};
@@ -22,7 +22,7 @@ use crate::held::Held;
 use crate::inspector::Entry;
 use crate::patient::{Manner, patiently};
 use crate::refusal::Refusal;
-use crate::request::{Request, no_object};
+use crate::request::{Apart, Request, no_object};
 use crate::route::Route;
 
 pub(super) use self::asking::Way;
@@ -71,14 +71,16 @@ impl Exchange {
             let asked = (About::default(), request, None, None);
             return Self::on_its_way(proxy, setup, api, parts, asked);
         }
-        let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+        let Apart { body, tools } = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         if let Some(other) = body.get("stream").filter(|stream| !stream.is_boolean() && !stream.is_null()) {
             return Err(Refusal::bad_request(format!("expected true or false as `stream`, got `{other}`")));
         }
-        let about = About::of(api, &body);
+        let given = tools.map(|tools| proxy.tools.read(api, tools)).transpose();
+        let given = given.map_err(|error| no_object(&error))?;
+        let about = About::of(api, &body, tools);
         let kept = body.get("store") != Some(&Value::Bool(false));
         let shelf = proxy.memory.of(&parts.extensions);
-        let mut taken = api.take(body, &shelf)?;
+        let mut taken = api.take(body, given.as_ref().map(|given| given.functions.clone()), &shelf)?;
         let injected = match &setup.settings.executor {
             Some(executor) => {
                 recall(&mut taken.asked, &shelf);
@@ -86,7 +88,8 @@ impl Exchange {
             }
             None => None,
         };
-        let request = Request::new(bytes, taken.asked)?;
+        let known = given.filter(|_| !about.legacy).and_then(|given| given.tools_of(&taken.asked));
+        let request = Request::new(bytes, taken.asked, known)?;
         let asked = (about, request, taken.conversation.filter(|_| kept), injected);
         Self::on_its_way(proxy, setup, api, parts, asked)
     }

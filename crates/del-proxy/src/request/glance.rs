@@ -1,16 +1,16 @@
 //! A request that says nothing unusual, read no further than to what decides on its way.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use del_wire::tools::KnownTools;
 use memchr::memchr2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{Facts, Request, choice_of, past};
+use super::{Facts, KnownTools, Request, choice_of, past};
+use crate::api::Api;
 
 /// The members of a request for a chat completion that decide on its way; the others are not read.
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct Glance<'a> {
 impl Request {
     /// The same of a request that says nothing unusual, without reading more of it than has to be: its messages are the
     /// server's affair. `None` where all of it has to be read.
-    pub(crate) fn at_a_glance(bytes: &Bytes, known: &Mutex<KnownTools>) -> Option<Self> {
+    pub(crate) fn at_a_glance(bytes: &Bytes, known: &KnownTools) -> Option<Self> {
         let glance: Glance<'_> = serde_json::from_slice(bytes).ok()?;
         if glance.functions.is_some()
             || !glance.messages.get().starts_with('[')
@@ -43,13 +43,12 @@ impl Request {
             return None;
         }
         let tools = match glance.tools {
-            Some(tools) => known.lock().unwrap_or_else(PoisonError::into_inner).read(tools.get()).ok()?,
+            Some(tools) if tools.get().starts_with('[') => {
+                known.read(Api::Chat, tools.get()).ok()?.tools.clone()?
+            }
+            Some(_) => return None,
             None => Arc::default(),
         };
-        // Tools of other kinds have a type that is none of a function's.
-        if glance.tools.is_some_and(|tools| tools.get().contains("\"custom\"")) {
-            return None;
-        }
         let facts = Facts {
             model: glance.model.into_owned(),
             streams: glance.stream == Some(true),

@@ -7,6 +7,7 @@ use crate::asked::Asked;
 use crate::error::WireError;
 use crate::failed;
 use crate::fields;
+use crate::tools::Functions;
 
 /// Members that mean nothing beside a chat completion, or that are read here.
 const KNOWN: &[&str] = &[
@@ -39,8 +40,20 @@ const OWN: &[&str] = &[
     "inference_geo",
 ];
 
-/// Reads the request. Members that are not known here stay in it.
-pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
+/// The tools that a request gives.
+pub fn functions(given: Vec<Value>) -> Functions {
+    let mut functions = Functions::default();
+    for tool in given {
+        match tool.get("type").and_then(Value::as_str) {
+            None | Some("custom") => functions.list.push(function(tool)),
+            Some(kind) => functions.dropped.push(kind.to_owned()),
+        }
+    }
+    functions
+}
+
+/// Reads the request, without its tools. Members that are not known here stay in it.
+pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked, WireError> {
     let mut messages = Vec::new();
     if let Some(system) = body.get("system") {
         let said = said(system, "system");
@@ -65,13 +78,7 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
             }
         }
     }
-    let (mut tools, mut dropped) = (Vec::new(), Vec::new());
-    for tool in fields::take_values(&mut body, "tools")? {
-        match tool.get("type").and_then(Value::as_str) {
-            None | Some("custom") => tools.push(function(tool)),
-            Some(kind) => dropped.push(kind.to_owned()),
-        }
-    }
+    let Functions { list: tools, dropped } = functions;
     let mut out = Map::new();
     choose(&body, &tools, &mut out)?;
     if let Some(stop) = body.get("stop_sequences").filter(|stop| !stop.is_null()) {

@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
-use crate::members::Members;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, json_text, named_event};
+use crate::members::{Members, json_text};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, named_event};
 
 /// Writes messages. Of several choices the first is told.
 #[derive(Debug)]

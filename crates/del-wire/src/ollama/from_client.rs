@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
 use crate::error::WireError;
-use crate::fields;
 use crate::ollama::OWN;
+use crate::tools::Functions;
 
 /// Members that are read here.
 const KNOWN: [&str; 9] =
@@ -15,8 +15,8 @@ const KNOWN: [&str; 9] =
 /// Members that mean nothing to servers of other APIs.
 const LOCAL: [&str; 6] = ["think", "keep_alive", "template", "raw", "suffix", "context"];
 
-/// Reads a request for a chat.
-pub fn read_chat(mut body: Map<String, Value>) -> Result<Asked, WireError> {
+/// Reads a request for a chat, without its tools.
+pub fn read_chat(body: &Map<String, Value>, functions: Functions) -> Result<Asked, WireError> {
     let Some(Value::Array(given)) = body.get("messages") else {
         let got = body.get("messages").map_or_else(|| "nothing".to_owned(), Value::to_string);
         return Err(WireError::shape("messages", "a list", &got));
@@ -33,11 +33,10 @@ pub fn read_chat(mut body: Map<String, Value>) -> Result<Asked, WireError> {
         }
         messages.push(self::message(message, place, &mut waiting));
     }
-    let mut out = options(&body);
+    let mut out = options(body);
     out.insert("messages".to_owned(), Value::Array(messages));
-    let tools = fields::take_values(&mut body, "tools")?;
-    if !tools.is_empty() {
-        out.insert("tools".to_owned(), Value::Array(tools));
+    if !functions.list.is_empty() {
+        out.insert("tools".to_owned(), Value::Array(functions.list));
     }
     Ok(Asked { changed: true, ..Asked::of(out)? })
 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::chunk::Usage;
-use crate::members::Members;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, json_text};
+use crate::members::{Members, json_text};
+use crate::told::{Block, Blocks, Piece, ToClient, Told};
 
 /// Writes answers of Ollama's API. Of several choices the first is told.
 #[derive(Debug)]

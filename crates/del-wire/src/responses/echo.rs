@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::members::Members;
+use crate::members::{Members, on_one_line};
 use crate::responses::{LOGPROBS, SEALS};
 
 /// What the writer of a response has to know of the request.
@@ -38,14 +38,15 @@ const SAID_AGAIN: [(&str, &str); 15] = [
 ];
 
 impl Echo {
-    /// That of this request.
-    pub fn of(request: &Map<String, Value>) -> Self {
+    /// That of this request, whose tools are this JSON.
+    pub fn of(request: &Map<String, Value>, tools: Option<&str>) -> Self {
         let said = |name: &str| request.get(name).filter(|value| !value.is_null());
         let mut members = Members::default();
         for (name, usual) in SAID_AGAIN {
-            match said(name) {
-                Some(value) => members.add(name, &value.to_string()),
-                None => members.add(name, usual),
+            match (said(name), tools.filter(|_| name == "tools")) {
+                (_, Some(tools)) => members.add(name, &on_one_line(tools)),
+                (Some(value), _) => members.add(name, &value.to_string()),
+                (None, _) => members.add(name, usual),
             }
         }
         let includes = |what: &str| {

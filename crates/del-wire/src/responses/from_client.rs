@@ -6,6 +6,7 @@ use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
 use crate::responses::LOGPROBS;
+use crate::tools::Functions;
 
 /// Members that are read here, or that mean nothing beside a chat completion.
 const KNOWN: &[&str] = &[
@@ -43,10 +44,16 @@ pub struct Read {
     pub conversation: Vec<Value>,
 }
 
-/// Reads the request. `earlier` is the conversation that it goes on with, and `kept` gives the items of earlier answers by
+/// The tools that a request gives.
+pub fn functions(given: Vec<Value>) -> Functions {
+    Functions::alike(given.into_iter().map(tool).collect())
+}
+
+/// Reads the request, without its tools. `earlier` is the conversation that it goes on with, and `kept` gives the items of earlier answers by
 /// their ids; members that are not known here stay in it.
 pub fn read(
     mut body: Map<String, Value>,
+    functions: Functions,
     earlier: Vec<Value>,
     kept: &dyn Fn(&str) -> Option<Value>,
 ) -> Result<Read, WireError> {
@@ -82,7 +89,7 @@ pub fn read(
     }
     join_system(&mut messages);
     let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
-    ask(&mut body, &mut out)?;
+    ask(&body, functions, &mut out);
     body.retain(|name, _| !KNOWN.contains(&name.as_str()));
     body.extend(out);
     Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
@@ -94,10 +101,9 @@ fn unknown(item: &Value, place: usize) -> WireError {
 }
 
 /// What is asked beside the conversation.
-fn ask(body: &mut Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), WireError> {
-    let tools: Vec<Value> = fields::take_values(body, "tools")?.into_iter().map(tool).collect();
-    if !tools.is_empty() {
-        out.insert("tools".to_owned(), Value::Array(tools));
+fn ask(body: &Map<String, Value>, functions: Functions, out: &mut Map<String, Value>) {
+    if !functions.list.is_empty() {
+        out.insert("tools".to_owned(), Value::Array(functions.list));
         if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
             let choice = match (choice["type"].as_str(), choice.get("name")) {
                 (Some("function"), Some(name)) => json!({"type": "function", "function": {"name": name}}),
@@ -134,7 +140,6 @@ fn ask(body: &mut Map<String, Value>, out: &mut Map<String, Value>) -> Result<()
     if body.get("stream") == Some(&Value::Bool(true)) {
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
-    Ok(())
 }
 
 /// A tool, with what belongs to a function in a member of its own.

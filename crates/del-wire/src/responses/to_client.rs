@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
-use crate::members::Members;
+use crate::members::{Members, json_text};
 use crate::responses::echo::Echo;
 use crate::responses::item::Item;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text, named_event};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, named_event};
 
 /// Writes responses. Of several choices the first is told.
 #[derive(Debug)]
