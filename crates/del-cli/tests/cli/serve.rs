@@ -90,6 +90,23 @@ fn it_serves_says_where_and_ends_when_told() {
     assert_eq!(Proxy::start(&mut del(&serve)).end("-INT"), Some(130));
 }
 
+/// Each stream takes two, and shells give few.
+#[cfg(target_os = "linux")]
+#[test]
+fn it_opens_as_many_files_as_the_system_lets_it() {
+    let server = Server::new(Vec::new());
+    let serve = del(&["serve", "--listen", "127.0.0.1:0", "--upstream", server.url()]);
+    let mut few = Command::new("sh");
+    few.args(["-c", "ulimit -S -n 256; exec \"$0\" \"$@\""]).arg(serve.get_program()).args(serve.get_args());
+    few.envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let proxy = Proxy::start(&mut few);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", proxy.child.id())).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let files: Vec<u64> = files.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    let most = files.get(1).map_or(65_536, |most| *most.min(&65_536));
+    assert!(files[0] > 256 && files[0] == most, "{files:?}");
+}
+
 #[test]
 fn the_words_are_those_of_the_template_unless_others_are_asked_for() {
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../del-detect/tests/families/hermes-json.jinja");
