@@ -125,7 +125,7 @@ impl About {
         Self {
             model: request.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
             stops: stops.filter_map(Value::as_str).map(str::to_owned).collect(),
-            legacy: request.contains_key("functions"),
+            legacy: request.get("functions").is_some_and(|functions| !functions.is_null()),
             counts: request.get("stream_options").is_some_and(|told| told["include_usage"] == true),
             echo: if api == Api::Responses { Echo::of(request, tools) } else { Echo::default() },
         }

@@ -118,3 +118,14 @@ async fn functions_of_old_and_allowed_tools() {
     let sent = stand.model.last().body();
     assert_eq!((&sent["tool_choice"], sent["tools"].as_array().unwrap().len()), (&json!("auto"), 1));
 }
+
+#[tokio::test]
+async fn no_functions_of_old_leave_the_tools_what_they_are() {
+    let stand = Stand::new(hermes()).await;
+    let choice = json!({"type": "function", "function": {"name": "get_weather"}});
+    let body = crate::stand::with(crate::stand::weather(), json!({"functions": null, "tool_choice": choice}));
+    let choice = &stand.ask(&body).await["choices"][0];
+    assert_eq!(choice["message"]["tool_calls"][0]["function"]["name"], "get_weather");
+    assert_eq!(choice["finish_reason"], "tool_calls");
+    assert_eq!(stand.model.last().body()["tools"].as_array().unwrap().len(), 1);
+}
