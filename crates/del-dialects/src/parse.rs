@@ -209,6 +209,16 @@ impl Io<'_> {
         self.look = to;
     }
 
+    /// The end of the text at hand, as far as it lies before this place of the answer or has been looked at.
+    fn before(&self, place: u64) -> usize {
+        let end = usize::try_from(place.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        let mut end = end.clamp(self.look, self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        end
+    }
+
     /// Settles thinking up to `to`.
     fn think(&mut self, to: usize) {
         if self.at < to {

@@ -29,6 +29,8 @@ pub(super) struct Reading {
     kind: Kind,
     /// The opening, as long as it is not sure that this is a call.
     pub(super) pending: Option<Opening>,
+    /// How far in the answer it may be read until then.
+    most: u64,
     /// The first byte that the reader has not passed on, counted from the first held one.
     kept: usize,
     /// Looked up once for all pieces.
@@ -69,7 +71,16 @@ impl Reading {
     }
 
     fn of(walk: usize, kind: Kind) -> Self {
-        Self { walk, kind, pending: None, kept: 0, callee: Callee::Unknown, size: 0, proof: None }
+        Self {
+            walk,
+            kind,
+            pending: None,
+            most: u64::MAX,
+            kept: 0,
+            callee: Callee::Unknown,
+            size: 0,
+            proof: None,
+        }
     }
 
     /// The object of a call that does not say its name.
@@ -79,9 +90,10 @@ impl Reading {
         Self::of(walk, kind)
     }
 
-    /// A reading that may still turn out to be no call.
-    pub(super) fn pending(mut self, opening: Opening, kept: usize) -> Self {
+    /// A reading that may still turn out to be no call, as far as `most`.
+    pub(super) fn pending(mut self, opening: Opening, kept: usize, most: u64) -> Self {
         self.pending = Some(opening);
+        self.most = most;
         self.kept = kept;
         self
     }
@@ -136,10 +148,10 @@ impl Engine {
     }
 
     /// The reader of the arguments at `look`: where they are there as a whole and nothing in them has to be mended, it knows
-    /// all of them already.
-    pub(super) fn read_whole(&mut self, io: &mut Io<'_>, number: usize, object: bool) -> Reading {
+    /// all of them already. They may not be read further than `most`.
+    pub(super) fn read_whole(&mut self, io: &mut Io<'_>, number: usize, object: bool, most: u64) -> Reading {
         let (walk, depth) = (&io.plan.walks[number], self.turn.limits.depth);
-        let text = &io.text[io.look..];
+        let text = &io.text[io.look..io.before(most)];
         let whole = match (walk.body, walk.dialect.codec()) {
             _ if !text.starts_with('{') || self.tried.whole => Err(0),
             (Body::Call, Codec::Call(form)) if !object && !form.python && form.name.is_some() => {
@@ -178,7 +190,9 @@ impl Engine {
         {
             return self.no_call(io);
         }
+        let limit = usize::try_from(reading.most.saturating_sub(io.base)).unwrap_or(usize::MAX);
         match outcome {
+            Outcome::More if reading.pending.is_some() && io.text.len() > limit => self.no_call(io),
             _ if reading.size > self.turn.limits.arguments && reading.pending.is_none() => {
                 self.break_call(io, FaultKind::Limit)
             }
@@ -209,7 +223,8 @@ impl Engine {
     /// Lets the codec read what is there.
     fn read_on(&mut self, io: &mut Io<'_>) -> Outcome {
         let State::Reading(reading) = &mut self.state else { return Outcome::More };
-        let Reading { walk, kind, size, pending, kept, callee, .. } = &mut *reading;
+        let Reading { walk, kind, size, pending, kept, callee, most, .. } = &mut *reading;
+        let end = if pending.is_some() { io.before(*most) } else { io.text.len() };
         let tools = &self.turn.tools;
         if let Callee::Unknown = callee {
             let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.call.name);
@@ -217,14 +232,14 @@ impl Engine {
             *callee = place.map_or(Callee::Undeclared, Callee::Tool);
         }
         let tool = if let Callee::Tool(place) = *callee { tools.get(place) } else { None };
-        let (call, base, most) = (self.call.number, io.base, self.turn.limits.arguments);
+        let (call, base, room) = (self.call.number, io.base, self.turn.limits.arguments);
         let meaning = &mut self.call.meaning;
         let Io { plan, text, bytes, sink, .. } = io;
         let mut at = Cursor {
-            text,
-            bytes,
+            text: &text[..end],
+            bytes: &bytes[..end],
             base,
-            end: io.end,
+            end: io.end.filter(|_| end == text.len()),
             look: io.look,
             kept: io.at + *kept,
             again: io.again,
@@ -232,7 +247,7 @@ impl Engine {
             notes: &mut self.call.notes,
         };
         let mut emit = |json: &str, range: Range<usize>| {
-            let free = most.saturating_sub(*size);
+            let free = room.saturating_sub(*size);
             *size += json.len() as u64;
             // What is over the limit is not passed on; the call is given up as soon as the reader returns.
             let over = json.len() as u64 > free;

@@ -223,9 +223,9 @@ impl Engine {
             return self.resume_text();
         }
         if walk.body == Body::Call {
-            let reading = self.read_whole(io, number, false);
+            let reading = self.read_whole(io, number, false, u64::MAX);
             self.candidates.clear();
-            self.begin_reading(reading.pending(Opening::behind_header(number), body - start));
+            self.begin_reading(reading.pending(Opening::behind_header(number), body - start, u64::MAX));
             return;
         }
         io.at = body;
@@ -245,7 +245,7 @@ impl Engine {
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call.number, name, id: None, dialect }, start, body);
         self.doubt(io, start);
-        let reading = self.read_whole(io, number, false);
+        let reading = self.read_whole(io, number, false, u64::MAX);
         self.begin_reading(reading);
     }
 

@@ -92,9 +92,49 @@ pub(super) struct Tried {
     pub(super) value: u64,
     /// Arguments that can be read at once: where some could not, no others are tried.
     pub(super) whole: bool,
+    /// Calls behind their marks that never got a name.
+    pub(super) nameless: Nameless,
     /// Openings, and the marks that they passed: the walk, and where in the answer.
     pub(super) openings: u64,
     pub(super) passed: Vec<(usize, u64)>,
+}
+
+/// What was read behind marks as calls, and named no tool. Calls may begin inside it, so it is read again from the next
+/// mark on; but all that is read so may not be much more than it, however many marks there are. Places in the answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Nameless {
+    /// From the first mark on, as far as any of them was read.
+    from: u64,
+    to: u64,
+    /// The last one that was tried, and how far it may be read without a name.
+    last: u64,
+    most: u64,
+    /// So many bytes were read again.
+    spent: u64,
+}
+
+/// So many bytes behind marks inside what named no tool are read again in any case.
+const READ_AGAIN: u64 = 256;
+
+impl Nameless {
+    /// How far a call that begins at `start` may be read before it has a name.
+    pub(super) fn limit(&mut self, start: u64) -> u64 {
+        if start >= self.to {
+            *self = Self { from: start, to: start, last: start, most: u64::MAX, spent: 0 };
+        } else if start != self.last {
+            let free = READ_AGAIN + start.saturating_sub(self.from) / 2;
+            (self.last, self.most) = (start, start + free.saturating_sub(self.spent));
+        }
+        self.most
+    }
+
+    /// What begins at `start` was read as far as `look`, and is no call.
+    pub(super) fn add(&mut self, start: u64, look: u64) {
+        if start != self.from {
+            self.spent += look.saturating_sub(start);
+        }
+        self.to = self.to.max(look);
+    }
 }
 
 /// What is known of quotations and examples: calls in them are talked about.

@@ -286,26 +286,28 @@ impl Engine {
             (Body::Fields, None) => !raw,
             (body, _) => body == Body::Object,
         };
+        let start = io.base + (io.at + opening.start) as u64;
+        let most = if walk.is_bare() { u64::MAX } else { self.tried.nameless.limit(start) };
         if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
             let reading = Reading::unnamed(number, self.turn.limits.depth);
-            self.begin_reading(reading.pending(opening, io.look - io.at));
+            self.begin_reading(reading.pending(opening, io.look - io.at, most));
             return Flow::Next;
         }
-        let reading = self.read_whole(io, number, object);
-        // In a sentence, a tag without the arguments that its tool requires is talked about.
         let closed = matches!(target, Some(Target::Closer(_)));
-        let bare = closed && self.in_a_sentence(io, io.at + opening.start);
-        let meant = |name| self.tool(name).is_some_and(|tool| !bare || has_required(tool, |_| false));
-        if walk.needs_declared && opening.called(io).is_some_and(|name| !meant(name)) {
-            return self.try_next(io, opening);
-        }
         let waits = match walk.body {
             Body::Call | Body::Literals => !object,
             Body::Fields => !object && !closed && walk.begins_with_key(),
             Body::Object => false,
         };
+        let reading = self.read_whole(io, number, object, if waits { most } else { u64::MAX });
+        // In a sentence, a tag without the arguments that its tool requires is talked about.
+        let bare = closed && self.in_a_sentence(io, io.at + opening.start);
+        let meant = |name| self.tool(name).is_some_and(|tool| !bare || has_required(tool, |_| false));
+        if walk.needs_declared && opening.called(io).is_some_and(|name| !meant(name)) {
+            return self.try_next(io, opening);
+        }
         if waits {
-            self.begin_reading(reading.pending(opening, io.look - io.at));
+            self.begin_reading(reading.pending(opening, io.look - io.at, most));
             return Flow::Next;
         }
         let called = opening.called(io);

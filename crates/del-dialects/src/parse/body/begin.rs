@@ -149,6 +149,12 @@ impl Engine {
     pub(super) fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let walk = reading.walk;
+        if let Some(opening) = &reading.pending
+            && !io.plan.walks[walk].is_bare()
+        {
+            let start = io.base + (io.at + opening.start()) as u64;
+            self.tried.nameless.add(start, io.base + io.look as u64);
+        }
         match reading.pending.take() {
             // The header said that this is a call.
             Some(_) if io.plan.walks[walk].channels().is_some() => {
