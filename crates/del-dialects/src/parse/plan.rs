@@ -163,7 +163,9 @@ impl Plan {
             alike::add(openers, opener, walks);
             sort(openers, |one, other| (one.skips, one.walk).cmp(&(other.skips, other.walk)));
         }
-        if let Some((step, fields, closers)) = walk.headed().filter(|_| self.alone) {
+        // Words are held back for it, so only for the form that a dialect writes itself.
+        let own = self.alone && walk.forms.start == number;
+        if let Some((step, fields, closers)) = walk.headed().filter(|_| own) {
             self.headed = true;
             let closers = closers.iter().map(|mark| (mark, true));
             for (mark, closer) in fields.iter().map(|mark| (mark, false)).chain(closers) {

@@ -24,6 +24,32 @@ fn rule_12_work_is_linear() {
     });
 }
 
+/// Each mark begins what may be a call, and only the end of the text shows that none of them is: what is read again must
+/// not grow with the square.
+#[test]
+fn rule_12_marks_inside_one_another_are_linear() {
+    const BEGUN: [&str; 5] = ["{\"s\":\"{[", "{\"(\":\"!", "{\"s\":{\"s\":'", "get_weather(city='", "x"];
+    const ENDS: [&str; 4] = ["\"}!", "\",\"{\"x", "\"}]{\"name\":{", "')=("];
+    every_parser(|name| {
+        for dialect in dialects_of(name) {
+            let sample = sample(&dialect);
+            let step = if name.is_some() { 2 } else { 11 };
+            for at in borders(&sample).into_iter().step_by(step) {
+                for (begun, end) in BEGUN.iter().flat_map(|begun| ENDS.map(|end| (begun, end))) {
+                    let unit = format!(" {}{begun}", &sample[..at]);
+                    // In thousandths.
+                    let looks = |bytes: usize| {
+                        let text = unit.repeat(bytes / unit.len() + 1) + end;
+                        1000 * cost(parser(name, turn()), vec![text.as_str()]).0 / text.len() as u64
+                    };
+                    let (short, long) = (looks(2000), looks(8000));
+                    assert!(long < short * 3 / 2 + 1000, "{name:?} {unit:?} {end:?}: {short} and {long}");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn rule_12_depth_calls_and_arguments_have_limits() {
     let [weather, list] = sample_calls();

@@ -149,11 +149,14 @@ impl Engine {
     pub(super) fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let walk = reading.walk;
-        if let Some(opening) = &reading.pending
-            && !io.plan.walks[walk].is_bare()
-        {
+        if let Some(opening) = &reading.pending {
             let start = io.base + (io.at + opening.start()) as u64;
-            self.tried.nameless.add(start, io.base + io.look as u64);
+            let look = io.base + io.look as u64;
+            if io.plan.walks[walk].is_bare() {
+                self.tried.bare = self.tried.bare.max(look.min(start + MAX_BARE as u64));
+            } else {
+                self.tried.nameless.add(start, look);
+            }
         }
         match reading.pending.take() {
             // The header said that this is a call.
