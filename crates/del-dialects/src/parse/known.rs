@@ -122,7 +122,7 @@ impl Nameless {
         if start >= self.to {
             *self = Self { from: start, to: start, last: start, most: u64::MAX, spent: 0 };
         } else if start != self.last {
-            let free = READ_AGAIN + start.saturating_sub(self.from) / 2;
+            let free = READ_AGAIN + start.saturating_sub(self.from) / 3;
             (self.last, self.most) = (start, start + free.saturating_sub(self.spent));
         }
         self.most
