@@ -241,10 +241,9 @@ hand_over_server() {
     server_pid=
     [[ $tasks == yes ]] || return 0
     cat <<END
-Try: $(quoted "$del" "Create the file notes.txt with the words: sugar and salt.") \\
-    --base-url $base_url --model $model --working-dir $(quoted "$directory") \\
-    --tools write_file --tools-mode $tools_mode --dialect $dialect --constrain on --definitions short
-It shows the file and waits for a key; --tools list_directory,read_file is for questions.
+Try: $(quoted "$del" -p "Read the file notes.txt and tell me what it says.") \\
+    --base-url $base_url --model $model --working-dir $(quoted "$root/scripts/sample") \\
+    --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on --definitions short
 END
 }
 
