@@ -1,6 +1,6 @@
 //! A place in the text at hand: the readers of arguments move one, each for its part.
 
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use crate::event::End;
 use crate::fault::FaultKind;
@@ -77,5 +77,26 @@ impl<'t> Cursor<'t> {
     /// Which of `marks` stands at hand.
     pub(crate) fn follow(&mut self, marks: &Automaton, scan: &mut Scan) -> Anchored {
         marks.follow(scan, self.bytes, &mut self.look, &mut self.again)
+    }
+}
+
+/// A place, what is `given` to the reader there, and where what it reads goes.
+pub(crate) struct On<'c, 't, G> {
+    pub(crate) given: G,
+    pub(crate) at: &'c mut Cursor<'t>,
+    pub(crate) emit: Emit<'c>,
+}
+
+impl<'t, G> Deref for On<'_, 't, G> {
+    type Target = Cursor<'t>;
+
+    fn deref(&self) -> &Cursor<'t> {
+        self.at
+    }
+}
+
+impl<G> DerefMut for On<'_, '_, G> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.at
     }
 }

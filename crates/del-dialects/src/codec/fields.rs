@@ -25,7 +25,6 @@ mod yaml;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::ops::{Deref, DerefMut};
 
 use super::ArgsProgress;
 use super::reading::repeats;
@@ -102,26 +101,8 @@ impl Given<'_> {
     }
 }
 
-/// A place in the fields, and where what is read goes.
-struct On<'c, 't> {
-    given: Given<'c>,
-    at: &'c mut Cursor<'t>,
-    emit: Emit<'c>,
-}
-
-impl<'t> Deref for On<'_, 't> {
-    type Target = Cursor<'t>;
-
-    fn deref(&self) -> &Cursor<'t> {
-        self.at
-    }
-}
-
-impl DerefMut for On<'_, '_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        self.at
-    }
-}
+/// A place in the fields.
+type On<'c, 't> = crate::cursor::On<'c, 't, Given<'c>>;
 
 impl On<'_, '_> {
     /// Goes on at a place up to which so many bytes were looked at ahead, and counted.

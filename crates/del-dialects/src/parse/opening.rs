@@ -311,7 +311,7 @@ impl Engine {
             return Flow::Next;
         }
         let called = opening.called(io);
-        let to_user = self.call.message == Some(io.base + (io.at + opening.start) as u64);
+        let to_user = self.call.message == Some(start);
         if to_user && called.is_none_or(|name| self.tool(name).is_none()) {
             return self.leave_to_user(io, &opening);
         }

@@ -1,9 +1,8 @@
 //! Where the reader of values is, and where what it reads goes.
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::Range;
 
 use super::{Family, Marks, Progress, Reader, State, Syntax};
-use crate::cursor::{Cursor, Emit};
 
 /// What is known of the value at hand.
 #[derive(Clone, Copy)]
@@ -12,26 +11,8 @@ pub(crate) struct Given<'a> {
     pub(crate) marks: &'a Marks,
 }
 
-/// A place in a value, and where what is read goes.
-pub(super) struct On<'c, 't> {
-    pub(super) given: Given<'c>,
-    pub(super) at: &'c mut Cursor<'t>,
-    pub(super) emit: Emit<'c>,
-}
-
-impl<'t> Deref for On<'_, 't> {
-    type Target = Cursor<'t>;
-
-    fn deref(&self) -> &Cursor<'t> {
-        self.at
-    }
-}
-
-impl DerefMut for On<'_, '_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        self.at
-    }
-}
+/// A place in a value.
+pub(super) type On<'c, 't> = crate::cursor::On<'c, 't, Given<'c>>;
 
 /// What a window says, as far as it can be said, and how many bytes of it were looked at.
 type Question<'q, T> = &'q dyn Fn(&str, bool) -> (Option<T>, usize);
