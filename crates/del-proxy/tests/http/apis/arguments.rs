@@ -53,6 +53,18 @@ fn arguments_in(text: &str, path: &str) -> Value {
     if joined.is_empty() { object } else { serde_json::from_str(&joined).unwrap_or(json!(joined)) }
 }
 
+/// A request to each API.
+fn asked() -> [(&'static str, Value); 4] {
+    let messages = json!([{"role": "user", "content": "Hi."}]);
+    let tools = json!([crate::stand::tool("get_weather")]);
+    [
+        ("/v1/chat/completions", crate::stand::weather()),
+        ("/v1/messages", anthropic(&messages)),
+        ("/v1/responses", responses(&json!("Hi."))),
+        ("/api/chat", json!({"model": "m", "tools": tools, "messages": messages})),
+    ]
+}
+
 #[tokio::test]
 async fn broken_arguments_of_native_calls_are_mended_and_guesses_are_told_in_each_api() {
     for (broken, mended, guessed) in [
@@ -61,16 +73,7 @@ async fn broken_arguments_of_native_calls_are_mended_and_guesses_are_told_in_eac
         (r#"{"city": "Paris", "now": True}"#, json!({"city": "Paris", "now": true}), true),
     ] {
         let stand = Stand::new(native(broken)).await;
-        for (path, body) in [
-            ("/v1/chat/completions", crate::stand::weather()),
-            ("/v1/messages", anthropic(&json!([{"role": "user", "content": "Hi."}]))),
-            ("/v1/responses", responses(&json!("Hi."))),
-            (
-                "/api/chat",
-                json!({"model": "m", "tools": [crate::stand::tool("get_weather")],
-                "messages": [{"role": "user", "content": "Hi."}]}),
-            ),
-        ] {
+        for (path, body) in asked() {
             for stream in [false, true] {
                 let mut body = body.clone();
                 body["stream"] = json!(stream);
@@ -93,16 +96,7 @@ async fn broken_arguments_of_native_calls_are_mended_and_guesses_are_told_in_eac
 async fn numbers_keep_all_their_digits_in_each_api() {
     let written = r#"{"id": 12345678901234567890123, "rate": 1.50}"#;
     let stand = Stand::new(native(written)).await;
-    for (path, body) in [
-        ("/v1/chat/completions", crate::stand::weather()),
-        ("/v1/messages", anthropic(&json!([{"role": "user", "content": "Hi."}]))),
-        ("/v1/responses", responses(&json!("Hi."))),
-        (
-            "/api/chat",
-            json!({"model": "m", "tools": [crate::stand::tool("get_weather")],
-                "messages": [{"role": "user", "content": "Hi."}]}),
-        ),
-    ] {
+    for (path, body) in asked() {
         // In a stream, a number may be cut; only lines of JSON have it whole.
         for stream in [false, true].into_iter().take(if path == "/api/chat" { 2 } else { 1 }) {
             let mut body = body.clone();
