@@ -1,6 +1,6 @@
 //! Forms: short templates such as `functions.{name}` that are read from both ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -165,7 +165,9 @@ impl CallForm {
         let other = |value: &Value| {
             !value.is_object() && !matches!(value.as_str(), Some("{name}" | "{id}" | "{args}"))
         };
-        let others = object.iter().filter(|(_, value)| other(value)).map(|(key, _)| key.clone()).collect();
+        let others = object.iter().filter(|(_, value)| other(value)).map(|(key, _)| key.clone());
+        // Whether objects keep their order is the application's choice.
+        let others = others.collect::<BTreeSet<String>>().into_iter().collect();
         Ok(Self { parts, name, args, around, others, id, python })
     }
 }

@@ -19,7 +19,7 @@ use crate::fault::FaultKind;
 use crate::notes::Notes;
 use crate::scan::Scan;
 use crate::turn::Limits;
-use crate::value::Reader;
+use crate::value::{Brackets, Reader};
 use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.
@@ -37,8 +37,17 @@ pub(super) struct Reading {
     callee: Callee,
     /// Bytes of arguments so far.
     size: u64,
-    /// The search for the closing mark without which this is no call, and where reading goes on when it is there.
-    proof: Option<(Scan, usize)>,
+    /// What has to be seen before this is a call, and where reading goes on then.
+    proof: Option<(Proof, usize)>,
+}
+
+/// What makes a call of what nothing but a word opens.
+#[derive(Debug, Clone)]
+enum Proof {
+    /// A closing mark.
+    Mark(Scan),
+    /// The end of the line behind its brackets, which are followed until they close.
+    Line(Option<Brackets>),
 }
 
 /// Which of the declared tools is called.

@@ -111,11 +111,12 @@ impl Engine {
         let walk = &plan.walks[opening.walk];
         // No declared name begins behind a mark that means nothing without one.
         let declared = opening.may_be_declared(io, &self.turn.tools);
-        // Words in place of a name and its bracket go on with a sentence.
+        // Words in place of a name and its bracket go on with a sentence, unless any name may stand there.
+        let any = walk.is_bare() && self.turn.tools.is_empty();
         let words = io.end == Some(End::End)
-            && walk.is_loose()
-            && !self.turn.tools.is_empty()
             && !opening.has_token(plan)
+            && !opening.is_behind_a_call()
+            && !any
             && self.in_a_sentence(io, io.at + opening.start());
         if !declared && (walk.needs_declared || words) {
             return self.try_next(io, opening);

@@ -18,7 +18,6 @@ impl Engine {
         let plan = io.plan;
         if self.text.fresh
             && !plan.words.is_empty()
-            && plan.headless.is_none()
             && let Some(flow) = self.first_word(io)
         {
             return flow;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::kind::Kind;
-use super::{MAX_BARE, Reading};
+use super::{MAX_BARE, Proof, Reading};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::parse::gap::Gap;
@@ -11,6 +11,7 @@ use crate::parse::plan::{Opener, Walk};
 use crate::parse::{Engine, Flow, Io, State};
 use crate::scan::Scan;
 use crate::tool::takes_nothing;
+use crate::value::Brackets;
 
 impl Engine {
     /// The call of a pending reading begins, if it may.
@@ -49,35 +50,45 @@ impl Engine {
             }
             return self.no_call(io);
         }
-        if worded && let State::Reading(reading) = &mut self.state {
-            reading.proof = Some((Scan::default(), io.look - io.at));
+        let proof = match word {
+            _ if worded => Some(Proof::Mark(Scan::default())),
+            true if bare => Some(Proof::Line(Some(Brackets::default()))),
+            _ => None,
+        };
+        if let Some(proof) = proof {
+            let (back, bracket) = (io.look - io.at, opening.token());
+            if let Proof::Line(_) = proof {
+                io.rewind(io.at + bracket);
+            }
+            if let State::Reading(reading) = &mut self.state {
+                reading.proof = Some((proof, back));
+            }
             return Flow::Next;
         }
         self.start_call(io);
         Flow::Next
     }
 
-    /// A call that is opened by a word alone begins when its closing mark is there.
+    /// A call that is opened by a word alone begins when it is proven to be one.
     pub(super) fn prove(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
-        let (Some((scan, back)), Some(opening)) = (&mut reading.proof, &reading.pending) else {
+        let (Some((proof, back)), Some(opening)) = (&mut reading.proof, &reading.pending) else {
             return Flow::Next;
         };
         let most = io.at + opening.start() + MAX_BARE;
-        let window = &io.bytes[..io.bytes.len().min(most)];
-        let marks = &io.plan.walks[reading.walk].expected().proof;
-        let mut hit = marks.find(scan, window, &mut io.look, &mut io.again);
-        if hit.is_none() && io.last() {
-            hit = marks.take(scan, &mut io.look, &mut io.again);
-        }
+        let walk = &io.plan.walks[reading.walk];
         let back = io.at + *back;
-        if hit.is_some() {
+        let proven = match proof {
+            Proof::Mark(scan) => closes(walk, scan, io, most),
+            Proof::Line(brackets) => ends_line(walk, brackets, io, most),
+        };
+        if proven == Some(true) {
             reading.proof = None;
             io.rewind(back);
             self.start_call(io);
             return Flow::Next;
         }
-        if !io.last() && window.len() < most {
+        if proven.is_none() && !io.last() && io.bytes.len() < most {
             return Flow::More;
         }
         self.tried.proof = self.tried.proof.max(io.base + io.look as u64);
@@ -232,5 +243,35 @@ impl Engine {
             return self.no_call(io);
         }
         if self.start_call(io) { self.break_call(io, kind) } else { Flow::Next }
+    }
+}
+
+/// Whether a mark that closes the call comes before `most`; none where it may still come.
+fn closes(walk: &Walk, scan: &mut Scan, io: &mut Io<'_>, most: usize) -> Option<bool> {
+    let window = &io.bytes[..io.bytes.len().min(most)];
+    let marks = &walk.expected().proof;
+    let hit = marks.find(scan, window, &mut io.look, &mut io.again);
+    let hit = hit.or_else(|| io.last().then(|| marks.take(scan, &mut io.look, &mut io.again)).flatten());
+    hit.map(|_| true)
+}
+
+/// Whether nothing but marks stands behind the call on its line, or the answer ends inside it; none where that is not
+/// known yet.
+fn ends_line(walk: &Walk, brackets: &mut Option<Brackets>, io: &mut Io<'_>, most: usize) -> Option<bool> {
+    let window = &io.bytes[..io.bytes.len().min(most)];
+    if let Some(open) = brackets {
+        let closed = open.follow(&window[io.look..]);
+        io.again += closed.unwrap_or(window.len() - io.look) as u64;
+        io.look = closed.map_or(window.len(), |len| io.look + len);
+        if closed.is_none() {
+            return io.last().then_some(io.bytes.len() < most);
+        }
+        *brackets = None;
+    }
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
+    io.look += window[io.look..].iter().take_while(blank).count();
+    match window.get(io.look) {
+        None => io.last().then_some(true),
+        Some(byte) => Some(*byte == b'\n' || walk.expected().sites[walk.args + 1].marks.begins_with(*byte)),
     }
 }
