@@ -329,33 +329,35 @@ impl Engine {
         if here >= self.tried.openings {
             self.tried.passed.clear();
         }
-        let fits = |opener: &&Opener| {
-            // A walk that came by this mark before, and failed behind it, would fail again.
-            if opener.step.is_some() && self.tried.passed.contains(&(opener.walk, here)) {
-                return false;
-            }
+        let fits = |opener: &Opener| {
             let walk = &io.plan.walks[opener.walk];
-            let bare = walk.is_bare();
-            let inside = opener.step.is_some() && walk.is_inside();
-            (starts_line
+            let begins = starts_line
                 || !opener.line_start
                 || (announced && opener.announced)
-                || (behind_text && walk.is_bare_object()))
-                && (!bare || (here >= self.tried.bare && !fenced))
-                && (!opener.is_worded(io.plan) || (here >= self.tried.proof && !fenced))
-                && (!inside || self.call.in_tool || self.call.message == Some(here))
+                || (behind_text && walk.is_bare_object());
+            // A walk that came by this mark before, and failed behind it, would fail again.
+            begins
+                && !(walk.is_bare() && (fenced || here < self.tried.bare))
+                && !(opener.is_worded(io.plan) && (fenced || here < self.tried.proof))
+                && !(opener.step.is_some() && self.tried.passed.contains(&(opener.walk, here)))
+                && (opener.step.is_none()
+                    || !walk.is_inside()
+                    || self.call.in_tool
+                    || self.call.message == Some(here))
         };
-        let named = |opener: &&Opener| opener.may_be_named(io.plan, &self.turn.tools, &io.text[hit.end..]);
-        // Whether a name follows may decide more than where the call begins.
-        let undecided = |opener: &&Opener| named(opener).is_none() && fits(opener);
-        if !io.last() && openers.iter().any(|opener| undecided(&opener)) {
-            io.rewind(start);
-            self.resume_text();
-            return Some(Flow::More);
-        }
         self.candidates.clear();
-        self.candidates
-            .extend(openers.iter().rev().filter(|opener| named(opener) != Some(false) && fits(opener)));
+        for opener in openers.iter().rev().filter(|opener| fits(opener)) {
+            match opener.may_be_named(io.plan, &self.turn.tools, &io.text[hit.end..]) {
+                // Whether a name follows may decide more than where the call begins.
+                None if !io.last() => {
+                    io.rewind(start);
+                    self.resume_text();
+                    return Some(Flow::More);
+                }
+                Some(false) => {}
+                _ => self.candidates.push(*opener),
+            }
+        }
         if behind
             && self.candidates.is_empty()
             && !self.text.fence.is_open()
