@@ -61,14 +61,14 @@ impl LiteralsReader {
             match progress {
                 Progress::Key | Progress::Empty | Progress::Unnamed(_) if !begun => {
                     if let Progress::Unnamed(place) = progress
-                        && !self.name(tool, place)
+                        && !self.name(tool, place, at)
                     {
                         return ArgsProgress::Broken;
                     }
                     return ArgsProgress::Begun;
                 }
                 Progress::Unnamed(place) => {
-                    if !self.name(tool, place) {
+                    if !self.name(tool, place, at) {
                         return ArgsProgress::Broken;
                     }
                 }
@@ -87,10 +87,14 @@ impl LiteralsReader {
         }
     }
 
-    /// An argument without its name has the one that the tool declares at this place, if that is plain.
-    fn name(&mut self, tool: Option<&Tool>, place: usize) -> bool {
+    /// An argument without its name has the one that the tool declares at this place, if that is plain. An object where
+    /// none is declared is meant to be all arguments at once.
+    fn name(&mut self, tool: Option<&Tool>, place: usize, at: &Cursor<'_>) -> bool {
         let key = tool.and_then(|tool| positional(tool, place));
-        key.inspect(|key| self.values.name(key)).is_some()
+        let object = at.bytes.get(at.look) == Some(&b'{');
+        key.filter(|key| !object || types_of(tool, key).may_nest())
+            .inspect(|key| self.values.name(key))
+            .is_some()
     }
 
     fn value(&mut self, given: Given<'_>, tool: Option<&Tool>, byte: u8) {

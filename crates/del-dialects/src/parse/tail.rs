@@ -40,11 +40,16 @@ impl Tail {
     }
 }
 
-/// The two bytes before `at` in a text that `tail` stands before.
+/// So many blanks may indent a line.
+const MAX_INDENT: usize = 16;
+
+/// The two bytes before `at` in a text that `tail` stands before; those that indent its line are passed over.
 pub(super) fn before(text: &[u8], tail: &Tail, at: usize) -> [u8; 2] {
     let byte = |back: usize| match at.checked_sub(back) {
         Some(at) => text[at],
         None => tail.byte(back - at),
     };
-    [byte(2), byte(1)]
+    let blanks = (1..=MAX_INDENT).take_while(|back| matches!(byte(*back), b' ' | b'\t')).count();
+    let indent = if byte(blanks + 1) == b'\n' { blanks } else { 0 };
+    [byte(indent + 2), byte(indent + 1)]
 }

@@ -56,7 +56,7 @@ fn usual(key: &str, named: bool) -> Member {
     match key {
         "name" | "tool_name" | "tool" if !named => Member::Name,
         "function" => Member::Wrapper,
-        "arguments" | "parameters" | "args" | "input" => Member::Args,
+        "arguments" | "parameters" | "params" | "args" | "input" => Member::Args,
         "id" | "tool_call_id" | "call_id" => Member::Id,
         _ => Member::Other,
     }

@@ -67,8 +67,9 @@ impl Engine {
         let tag = io.bytes[end - 1] == b'>';
         let alone = matches!(before, b'\n' | b'>')
             && behind.is_some_and(|byte| matches!(byte, b'\n' | b'<') || (tag && is_word(byte)));
-        // A sentence goes on behind a mark, and not with the next mark.
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && behind != Some(b'<');
+        // A sentence goes on behind a mark, and not with the next mark, or with a bracket.
+        let sentence =
+            matches!(before, b' ' | b'"' | b'\'' | b'(') && !matches!(behind, Some(b'<' | b'[' | b'{'));
         (end > start + 1 && is_token(&io.text[start..]) && !sentence)
             || (alone && is_distinct(&io.text[start..end]))
     }
