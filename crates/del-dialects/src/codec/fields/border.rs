@@ -26,6 +26,8 @@ const MAX_WORD: usize = 64;
 enum Verdict {
     /// Everything up to here is data.
     Data(usize),
+    /// The same, though the model may have meant the end of the value and the beginning of another.
+    Doubtful(usize),
     /// The value ends at `at`, and reading goes on at `resume`, in this phase. `guess` is where a delimiter was
     /// inserted, or something deleted.
     Ends { at: usize, guess: Option<usize>, resume: usize, then: Phase },
@@ -65,7 +67,10 @@ impl FieldsReader {
                 on.rewind(place + at);
                 Break(ArgsProgress::Broken)
             }
-            Verdict::Data(until) => {
+            Verdict::Data(until) | Verdict::Doubtful(until) => {
+                if matches!(verdict, Verdict::Doubtful(_)) {
+                    self.guess(on, place);
+                }
                 self.field.open = open;
                 on.pass(place + until, work);
                 Continue(())
@@ -157,8 +162,21 @@ impl Lookahead<'_> {
             }
             Some(false) if lines => Verdict::Data(closer.end),
             Some(false) if self.guessed => Verdict::Broken(closer.end),
-            Some(false) => self.words(closer),
+            Some(false) => match self.words(closer) {
+                Verdict::Data(until) if self.begins_badly(from) => Verdict::Doubtful(until),
+                verdict => verdict,
+            },
         }
+    }
+
+    /// True where the opener of a field begins, and goes on otherwise.
+    fn begins_badly(&self, from: usize) -> bool {
+        let begins = |open: &String| {
+            let tag = open.rsplit_once(' ').map_or(open.as_str(), |(tag, _)| tag);
+            let stem = tag.trim_end_matches(|c: char| !c.is_alphanumeric());
+            !stem.is_empty() && self.text[from..].starts_with(stem)
+        };
+        self.given.form.open.iter().any(begins)
     }
 
     /// Words behind a closer: the value ends there if another field or the end of the call comes before another closer.
