@@ -280,3 +280,40 @@ fn nor_where_no_tools_are_known() {
 fn nor_among_all_dialects() {
     trial(answers, &|_| Dialects::builtin().parser(Turn::new(vec![tool()])));
 }
+
+/// A value that nothing closes, and the next call behind it: the text of the call that swallowed it.
+fn swallowing(dialect: &Arc<Dialect>) -> Option<String> {
+    let first = call(&[("content", HOLDER)]);
+    let next = call(&[("path", "src/next.md")]);
+    let alone = dialect.render_calls(std::slice::from_ref(&next), &[tool()]).ok()?;
+    let both = dialect.render_calls(&[first, next], &[tool()]).ok()?;
+    let (front, back) = both.split_once(HOLDER)?;
+    // What opens the next call: the longest end of what stands before its name that opens one alone.
+    let name = back.find("write_file")?;
+    let opener = &alone[..alone.find("write_file")?];
+    let places = opener.char_indices().map(|(at, _)| at);
+    let from = places.into_iter().find(|at| back[..name].ends_with(&opener[*at..]))?;
+    Some(format!("{front}a text{}", &back[name - (opener.len() - from)..]))
+}
+
+#[test]
+fn a_call_inside_a_value_that_was_not_closed_is_told() {
+    // Their fields open with no mark that the name of another key could not be a part of.
+    let silent = ["beam", "vcp"];
+    let mut told = 0;
+    for dialect in reading::of_any_tool() {
+        let Some(text) = swallowing(dialect) else { continue };
+        let (message, _) = read(dialect.parser(Turn::new(vec![tool()])), [text.as_str()], End::End);
+        let swallowed =
+            message.calls.iter().any(|call| call.arguments.contains("a text") && call.arguments.len() > 30);
+        let doubted =
+            message.faults.iter().any(|fault| fault.kind.changes_arguments() || fault.kind.ends_call());
+        assert!(
+            !swallowed || doubted || silent.contains(&dialect.name()),
+            "{} {text:?} {message:?}",
+            dialect.name()
+        );
+        told += usize::from(swallowed && doubted);
+    }
+    assert!(told > 20, "{told} dialects tell of it");
+}

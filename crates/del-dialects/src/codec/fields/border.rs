@@ -8,6 +8,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use super::delimiters::Delimiter;
+use super::elements::is_key;
 use super::header::{Header, MAX_HEADER};
 use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own, Sought};
 use super::{FieldsReader, Given, On, Phase, Step};
@@ -52,12 +53,13 @@ impl FieldsReader {
             before: &on.text[on.kept..place],
             text: &on.text[place..],
             open: self.field.open,
+            quoted: self.field.quoted,
             tried: tried.unwrap_or(usize::MAX),
             vain: self.vain.behind(at),
             work: 0,
         };
         let verdict = ahead.verdict(Found { delimiter, start: 0, end: hit.end - place }, None);
-        let Lookahead { open, tried, vain, work, .. } = ahead;
+        let Lookahead { open, quoted, tried, vain, work, .. } = ahead;
         on.doubted = on.doubted.max(at + tried as u64);
         self.vain = vain;
         on.again += work;
@@ -71,13 +73,13 @@ impl FieldsReader {
                 if matches!(verdict, Verdict::Doubtful(_)) {
                     self.guess(on, place);
                 }
-                self.field.open = open;
+                (self.field.open, self.field.quoted) = (open, quoted);
                 on.pass(place + until, work);
                 Continue(())
             }
             Verdict::Ends { at, guess, resume, then } => {
                 self.close_value(on, place + at)?;
-                if let Some(guess) = guess {
+                if let Some(guess) = guess.or(quoted.then_some(at)) {
                     self.guess(on, place + guess);
                 }
                 on.kept = place + resume;
@@ -251,14 +253,24 @@ impl Lookahead<'_> {
         }
         match self.find(&given.marks.header, from, from + MAX_HEADER) {
             Err(_) if self.may_grow(from, MAX_HEADER) => Verdict::More,
-            Ok(end)
-                if Header::read(&self.text[from..end.start], given)
-                    .is_some_and(|header| self.may_follow(&header.key, border.is_some())) =>
-            {
-                self.ends_unclosed(found, border, found.start)
-            }
-            _ => Verdict::Data(found.end),
+            Ok(end) => match Header::read(&self.text[from..end.start], given) {
+                Some(header) if self.may_follow(&header.key, border.is_some()) => {
+                    self.ends_unclosed(found, border, found.start)
+                }
+                header => {
+                    let key = header.filter(|_| border.is_none() && end.delimiter == Delimiter::Header);
+                    self.quoted |= key.is_some_and(|header| self.is_written(&header.key, from));
+                    Verdict::Data(found.end)
+                }
+            },
+            Err(_) => Verdict::Data(found.end),
         }
+    }
+
+    /// True for a key that stands right behind the opener at `from`, unless its attribute is named there.
+    fn is_written(&self, key: &str, from: usize) -> bool {
+        let named = matches!(self.given.form.key, KeyKind::Attribute(_));
+        is_key(key) && (named || !self.text[from..].starts_with(char::is_whitespace))
     }
 
     /// True where delimiters have lines of their own, and this one has none.
@@ -275,7 +287,7 @@ impl Lookahead<'_> {
                 || (form.framed && !self.field.compact)
                 || is_unclosed(form)
                 || opens_with_tokens(form)
-                || (words && form.repeats_key() && super::elements::is_key(key)))
+                || (words && form.repeats_key() && is_key(key)))
     }
 
     /// The closer of the call, or of a group of calls. The value goes on if a closer of its own stands further on, before
