@@ -3,7 +3,9 @@
 use super::channels::Origin;
 use super::character::{first_char, starts_name};
 use super::opening::Opening;
-use super::plan::{Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy};
+use super::plan::{
+    Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy, may_be_named,
+};
 use super::tail::before;
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
@@ -100,7 +102,9 @@ impl Engine {
             return None;
         }
         self.tried.word = Some(here);
-        if !starts_name(io.text, start) {
+        // Among all dialects nothing is held for a word that no tool is named by.
+        let named = io.plan.alone || may_be_named(&self.turn.tools, &io.text[start..]) != Some(false);
+        if !named || !starts_name(io.text, start) {
             return None;
         }
         self.candidates.clear();
