@@ -92,11 +92,9 @@ impl Shelf<'_> {
     pub(crate) fn item(&self, id: &str) -> Option<Value> {
         let response = response_of(id)?;
         let answer = self.answer(&response)?;
-        let said = answer["output"].as_array().into_iter().flatten().cloned();
+        let mut said = answer["output"].as_array().into_iter().flatten().cloned();
         let is_it = |item: &Value| item["id"] == id;
-        // A call that broke off is none.
-        let whole = |item: &Value| item["type"] != "function_call" || item["status"] == "completed";
-        said.filter(whole).find(is_it).or_else(|| self.asked(&response).into_iter().flatten().find(is_it))
+        said.find(is_it).or_else(|| self.asked(&response).into_iter().flatten().find(is_it))
     }
 
     /// Keeps an answer, where there is room for it.

@@ -23,7 +23,7 @@ pub enum Piece {
     Text(String),
     /// More of why the model does not do as it was asked.
     Refusal(String),
-    /// A call begins. Its arguments begin with the next piece.
+    /// A call begins. Its arguments and its end come before anything else; one that something else follows has broken off.
     Call {
         /// Its number in the choice.
         index: u32,
@@ -39,7 +39,7 @@ pub enum Piece {
         /// JSON text.
         json: String,
     },
-    /// The call is whole. One that breaks off has no such piece.
+    /// The call is whole.
     CallEnd {
         /// Its number.
         index: u32,
@@ -187,11 +187,7 @@ pub enum Block {
 
 /// The blocks of a message while they come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Blocks {
-    list: Vec<Block>,
-    /// The places of calls, by their numbers.
-    calls: Vec<(u32, usize)>,
-}
+pub struct Blocks(Vec<Block>);
 
 impl Blocks {
     /// Those that these pieces amount to.
@@ -204,13 +200,13 @@ impl Blocks {
     /// Adds a piece.
     pub fn add(&mut self, piece: &Piece) {
         match piece {
-            Piece::Reasoning(more) => match self.list.last_mut() {
+            Piece::Reasoning(more) => match self.0.last_mut() {
                 Some(Block::Reasoning { text, signature: None }) => text.push_str(more),
-                _ => self.list.push(Block::Reasoning { text: more.clone(), signature: None }),
+                _ => self.0.push(Block::Reasoning { text: more.clone(), signature: None }),
             },
             Piece::Signature(more) => {
-                let last = self.list.len().saturating_sub(1);
-                let thought = self.list.iter_mut().enumerate().rev().find_map(|(place, block)| match block {
+                let last = self.0.len().saturating_sub(1);
+                let thought = self.0.iter_mut().enumerate().rev().find_map(|(place, block)| match block {
                     Block::Reasoning { signature, .. } => Some((place, signature)),
                     _ => None,
                 });
@@ -221,48 +217,42 @@ impl Blocks {
                     }
                     _ => {
                         let signature = Some(more.clone());
-                        self.list.push(Block::Reasoning { text: String::new(), signature });
+                        self.0.push(Block::Reasoning { text: String::new(), signature });
                     }
                 }
             }
-            Piece::Text(more) => match self.list.last_mut() {
+            Piece::Text(more) => match self.0.last_mut() {
                 Some(Block::Text(text)) => text.push_str(more),
-                _ => self.list.push(Block::Text(more.clone())),
+                _ => self.0.push(Block::Text(more.clone())),
             },
-            Piece::Refusal(more) => match self.list.last_mut() {
+            Piece::Refusal(more) => match self.0.last_mut() {
                 Some(Block::Refusal(text)) => text.push_str(more),
-                _ => self.list.push(Block::Refusal(more.clone())),
+                _ => self.0.push(Block::Refusal(more.clone())),
             },
-            Piece::Redacted(data) => self.list.push(Block::Redacted(data.clone())),
-            Piece::Call { index, id, name } => {
-                self.calls.push((*index, self.list.len()));
+            Piece::Redacted(data) => self.0.push(Block::Redacted(data.clone())),
+            Piece::Call { id, name, .. } => {
                 let (id, name) = (id.clone(), name.clone());
-                self.list.push(Block::Call { id, name, arguments: String::new(), whole: false });
+                self.0.push(Block::Call { id, name, arguments: String::new(), whole: false });
             }
-            Piece::Arguments { index, json } => {
-                if let Some(Block::Call { arguments, .. }) = self.call(*index) {
+            Piece::Arguments { json, .. } => {
+                if let Some(Block::Call { arguments, .. }) = self.0.last_mut() {
                     arguments.push_str(json);
                 }
             }
-            Piece::CallEnd { index } => {
-                if let Some(Block::Call { whole, .. }) = self.call(*index) {
+            Piece::CallEnd { .. } => {
+                if let Some(Block::Call { whole, .. }) = self.0.last_mut() {
                     *whole = true;
                 }
             }
             Piece::Custom { id, name, input, .. } => {
-                self.list.push(Block::Custom { id: id.clone(), name: name.clone(), input: input.clone() });
+                self.0.push(Block::Custom { id: id.clone(), name: name.clone(), input: input.clone() });
             }
         }
     }
 
-    fn call(&mut self, index: u32) -> Option<&mut Block> {
-        let (_, place) = self.calls.iter().rev().find(|(known, _)| *known == index)?;
-        self.list.get_mut(*place)
-    }
-
     /// All of them, without calls that broke off.
     pub fn whole(&self) -> impl Iterator<Item = &Block> {
-        self.list.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
+        self.0.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
     }
 
     /// The message as a later request has it: what it refuses with is text there, for few servers read anything else.

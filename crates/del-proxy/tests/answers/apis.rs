@@ -66,6 +66,7 @@ fn anthropic_stream(stream: &str) -> Message {
             "content_block_start" => {
                 let block = &event["content_block"];
                 assert_eq!(index, blocks.len() as u64);
+                assert!(blocks.values().all(|(_, open)| !open), "one block at a time: {event}");
                 blocks.insert(index, ((text(&block["type"]) + &text(&block["name"]), String::new()), true));
             }
             "content_block_delta" => {
@@ -113,7 +114,10 @@ fn responses_stream(stream: &str) -> Message {
         assert_eq!(event["sequence_number"], place);
         let at = event["output_index"].as_u64().unwrap_or(u64::MAX);
         match event["type"].as_str().unwrap() {
-            "response.output_item.added" => assert_eq!(deltas.insert(at, String::new()), None),
+            "response.output_item.added" => {
+                assert_eq!((at, items.len()), (deltas.len() as u64, deltas.len()), "one item at a time");
+                deltas.insert(at, String::new());
+            }
             "response.output_item.done" => {
                 let whole = deltas[&at].clone();
                 let item = &event["item"];
@@ -130,9 +134,12 @@ fn responses_stream(stream: &str) -> Message {
     }
     let response = &last["response"];
     assert_eq!(last["type"], format!("response.{}", text(&response["status"])));
-    let mut whole = response.clone();
-    whole["output"] = items.into_values().collect();
-    responses_whole(&whole)
+    assert_eq!(items.len(), deltas.len(), "every item ends");
+    // What a call that broke off left is nobody's to run.
+    let broken = |item: &Value| item["type"] == "function_call" && item["status"] == "incomplete";
+    let whole: Vec<Value> = items.into_values().filter(|item| !broken(item)).collect();
+    assert_eq!(response["output"], json!(whole));
+    responses_whole(response)
 }
 
 fn responses_whole(response: &Value) -> Message {

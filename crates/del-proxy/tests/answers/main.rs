@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod apis;
+mod broken;
 mod cases;
 mod client;
 mod cuts;

@@ -16,10 +16,8 @@ pub struct Messages {
     begun: bool,
     /// How many blocks have begun.
     blocks: u64,
-    /// The block of text or thinking that is open, and whether it is text.
-    open: Option<(u64, bool)>,
-    /// The blocks of calls that are open, by the calls' numbers.
-    calls: Vec<(u32, u64)>,
+    /// The block that is open.
+    open: Option<(u64, Kind)>,
     reason: Option<String>,
     /// Where the client wants the model to stop, and where it did.
     stops: Vec<String>,
@@ -31,6 +29,14 @@ pub struct Messages {
     usage: Usage,
 }
 
+/// What a block holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Thought,
+    Call,
+}
+
 impl Messages {
     /// Nothing yet. `id` is the message's, `model` what the client asked for.
     pub fn new(id: impl Into<String>, model: impl Into<String>) -> Self {
@@ -40,7 +46,6 @@ impl Messages {
             begun: false,
             blocks: 0,
             open: None,
-            calls: Vec::new(),
             reason: None,
             stops: Vec::new(),
             stopped_at: None,
@@ -114,9 +119,12 @@ impl Messages {
         }
     }
 
-    fn start(&mut self, block: &Members, out: &mut Vec<u8>) -> u64 {
+    /// Begins a block, which ends the one before.
+    fn start(&mut self, kind: Kind, block: &Members, out: &mut Vec<u8>) -> u64 {
+        self.close(out);
         let index = self.blocks;
         self.blocks += 1;
+        self.open = Some((index, kind));
         let mut event = of_type("content_block_start");
         event.add_number("index", index);
         event.add_object("content_block", block);
@@ -125,15 +133,12 @@ impl Messages {
     }
 
     /// The open block of text or of thinking, begun if there is none.
-    fn opened(&mut self, text: bool, out: &mut Vec<u8>) -> u64 {
-        if let Some((index, _)) = self.open.filter(|(_, kind)| *kind == text) {
-            return index;
+    fn opened(&mut self, kind: Kind, out: &mut Vec<u8>) -> u64 {
+        match self.open.filter(|(_, open)| *open == kind) {
+            Some((index, _)) => index,
+            None if kind == Kind::Text => self.start(kind, &text_block(""), out),
+            None => self.start(kind, &thought_block("", ""), out),
         }
-        self.close(out);
-        let block = if text { text_block("") } else { thought_block("", "") };
-        let index = self.start(&block, out);
-        self.open = Some((index, text));
-        index
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
@@ -146,39 +151,32 @@ impl Messages {
         match piece {
             Piece::Text(text) | Piece::Refusal(text) => {
                 self.refused |= matches!(piece, Piece::Refusal(_));
-                let index = self.opened(true, out);
+                let index = self.opened(Kind::Text, out);
                 delta(index, ["text_delta", "text"], text, out);
             }
             Piece::Redacted(data) => {
+                self.start(Kind::Thought, &redacted_block(data), out);
                 self.close(out);
-                let index = self.start(&redacted_block(data), out);
-                stop(index, out);
             }
             Piece::Reasoning(text) => {
-                let index = self.opened(false, out);
+                let index = self.opened(Kind::Thought, out);
                 delta(index, ["thinking_delta", "thinking"], text, out);
             }
             Piece::Signature(seal) => {
-                let index = self.opened(false, out);
+                let index = self.opened(Kind::Thought, out);
                 delta(index, ["signature_delta", "signature"], seal, out);
                 // What is thought behind the seal is not under it.
                 self.close(out);
             }
-            Piece::Call { index, id, name } => {
-                self.close(out);
-                let block = self.start(&call_block(id, name, "{}"), out);
-                self.calls.push((*index, block));
+            Piece::Call { id, name, .. } => {
+                self.start(Kind::Call, &call_block(id, name, "{}"), out);
             }
-            Piece::Arguments { index, json } => {
-                if let Some((_, block)) = self.calls.iter().find(|(call, _)| call == index) {
-                    delta(*block, ["input_json_delta", "partial_json"], json, out);
+            Piece::Arguments { json, .. } => {
+                if let Some((index, Kind::Call)) = self.open {
+                    delta(index, ["input_json_delta", "partial_json"], json, out);
                 }
             }
-            Piece::CallEnd { index } => {
-                if let Some(place) = self.calls.iter().position(|(call, _)| call == index) {
-                    stop(self.calls.remove(place).1, out);
-                }
-            }
+            Piece::CallEnd { .. } => self.close(out),
             Piece::Custom { .. } => {}
         }
     }
@@ -198,9 +196,6 @@ impl ToClient for Messages {
     fn done(&mut self, remarks: &[(&str, String)], out: &mut Vec<u8>) {
         self.begin(out);
         self.close(out);
-        for (_, block) in std::mem::take(&mut self.calls) {
-            stop(block, out);
-        }
         comments(remarks, out);
         let mut ended = Members::default();
         self.add_end(&mut ended);

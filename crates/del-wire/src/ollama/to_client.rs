@@ -14,7 +14,7 @@ pub struct Ollama {
     /// It answers a request for the completion of one prompt.
     generate: bool,
     /// Calls go out whole.
-    open: Vec<Open>,
+    open: Option<Open>,
     reason: Option<String>,
     usage: Usage,
     /// How likely the tokens were whose text has not gone out.
@@ -37,7 +37,7 @@ impl Ollama {
             model: model.into(),
             created: created.into(),
             generate,
-            open: Vec::new(),
+            open: None,
             reason: None,
             usage: Usage::default(),
             logprobs: Vec::new(),
@@ -117,17 +117,16 @@ impl Ollama {
             Piece::Reasoning(text) => self.more("", text, out),
             Piece::Call { index, id, name } => {
                 let (id, name) = (id.clone(), name.clone());
-                self.open.push(Open { index: *index, id, name, arguments: String::new() });
+                self.open = Some(Open { index: *index, id, name, arguments: String::new() });
             }
-            Piece::Arguments { index, json } => {
-                if let Some(open) = self.open.iter_mut().find(|open| open.index == *index) {
+            Piece::Arguments { json, .. } => {
+                if let Some(open) = &mut self.open {
                     open.arguments.push_str(json);
                 }
             }
-            Piece::CallEnd { index } => {
-                if let Some(place) = self.open.iter().position(|open| open.index == *index) {
-                    let Open { id, name, arguments, .. } = self.open.remove(place);
-                    let call = call(*index, &id, &name, &arguments);
+            Piece::CallEnd { .. } => {
+                if let Some(Open { index, id, name, arguments }) = self.open.take() {
+                    let call = call(index, &id, &name, &arguments);
                     write(&self.line("", "", vec![call], false), out);
                 }
             }

@@ -10,10 +10,7 @@ use crate::told::Block;
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) block: Block,
-    /// The number of the call, where it is one.
-    pub(super) call: Option<u32>,
-    pub(super) open: bool,
-    /// It ended before the model was done with it.
+    /// The answer ended in the middle of it.
     pub(super) cut: bool,
     /// How likely the tokens of its text were.
     pub(super) logprobs: Vec<Value>,
@@ -21,7 +18,7 @@ pub(super) struct Item {
 
 impl Item {
     /// Nothing of it yet. `place` is that in the response with this id.
-    pub(super) fn new(response: &str, place: usize, block: Block, call: Option<u32>) -> Self {
+    pub(super) fn new(response: &str, place: usize, block: Block) -> Self {
         let kind = match block {
             Block::Text(_) | Block::Refusal(_) => "msg",
             Block::Reasoning { .. } | Block::Redacted(_) => "rs",
@@ -29,12 +26,12 @@ impl Item {
             Block::Custom { .. } => "ctc",
         };
         let id = format!("{kind}_{}_{place}", response.trim_start_matches("resp_"));
-        Self { id, block, call, open: true, cut: false, logprobs: Vec::new() }
+        Self { id, block, cut: false, logprobs: Vec::new() }
     }
 
-    /// It is no call.
-    pub(super) fn is_said(&self) -> bool {
-        !matches!(self.block, Block::Call { .. } | Block::Custom { .. })
+    /// It is a call that broke off.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self.block, Block::Call { whole: false, .. })
     }
 
     /// As it begins.
@@ -72,11 +69,12 @@ impl Item {
     }
 
     fn json(&self, begun: bool, sealed: bool) -> Members {
-        let broken = matches!(self.block, Block::Call { whole: false, .. });
-        let status = match (begun, self.cut || broken) {
-            (true, _) => "in_progress",
-            (false, true) => "incomplete",
-            (false, false) => "completed",
+        let status = match self.block {
+            _ if begun => "in_progress",
+            Block::Call { whole, .. } if !whole => "incomplete",
+            Block::Call { .. } | Block::Custom { .. } => "completed",
+            _ if self.cut => "incomplete",
+            _ => "completed",
         };
         let content = self.part(false).filter(|_| !begun);
         let mut item = Members::default();

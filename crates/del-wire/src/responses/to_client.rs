@@ -22,8 +22,9 @@ pub struct Responses {
     /// The number of the next event.
     sequence: u64,
     begun: bool,
-    /// The items so far, in their order, and those that are open by number.
+    /// The items so far, in their order, and whether the last of them is open.
     items: Vec<Item>,
+    open: bool,
     reason: Option<String>,
     usage: Usage,
     /// How likely the tokens were whose text has not gone out.
@@ -42,6 +43,7 @@ impl Responses {
             sequence: 0,
             begun: false,
             items: Vec::new(),
+            open: false,
             reason: None,
             usage: Usage::default(),
             logprobs: Vec::new(),
@@ -91,12 +93,14 @@ impl Responses {
         }
     }
 
-    /// Begins an item.
-    fn start(&mut self, block: Block, call: Option<u32>, out: &mut Vec<u8>) -> usize {
+    /// Begins an item, which ends the one before.
+    fn start(&mut self, block: Block, out: &mut Vec<u8>) -> usize {
+        self.close(false, out);
         let place = self.items.len();
-        let item = Item::new(&self.id, place, block, call);
+        let item = Item::new(&self.id, place, block);
         let (begun, part) = (item.begun(), item.part(true));
         self.items.push(item);
+        self.open = true;
         self.event("response.output_item.added", whole_item(place, &begun), out);
         if let Some(part) = part {
             self.event("response.content_part.added", self.part(place, &part), out);
@@ -107,21 +111,18 @@ impl Responses {
     /// The item of such a block that is open, begun if there is none.
     fn opened(&mut self, block: Block, out: &mut Vec<u8>) -> usize {
         let kind = std::mem::discriminant(&block);
-        let same = |item: &Item| item.open && std::mem::discriminant(&item.block) == kind;
-        if let Some(place) = self.items.iter().position(same) {
-            return place;
+        match self.items.last().filter(|last| self.open && std::mem::discriminant(&last.block) == kind) {
+            Some(_) => self.items.len() - 1,
+            None => self.start(block, out),
         }
-        self.close(|item| item.call.is_none(), out);
-        self.start(block, None, out)
     }
 
-    /// Ends the open items that these are.
-    fn close(&mut self, which: impl Fn(&Item) -> bool, out: &mut Vec<u8>) {
-        for place in 0..self.items.len() {
-            if self.items[place].open && which(&self.items[place]) {
-                self.items[place].open = false;
-                self.end(place, out);
-            }
+    /// Ends the item that is open; `cut` says that the answer ended in the middle of it.
+    fn close(&mut self, cut: bool, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.open) {
+            let place = self.items.len() - 1;
+            self.items[place].cut = cut;
+            self.end(place, out);
         }
     }
 
@@ -151,6 +152,8 @@ impl Responses {
                 said.add_text("text", text);
                 "response.reasoning_text.done"
             }
+            // What there is of a call that broke off is no arguments.
+            Block::Call { whole: false, .. } => "",
             Block::Call { name, arguments, .. } => {
                 said.add_text("name", name);
                 said.add_text("arguments", arguments);
@@ -213,35 +216,27 @@ impl Responses {
                 self.grow(place, more);
                 self.delta("response.refusal.delta", place, ",\"content_index\":0", more, out);
             }
-            Piece::Call { index, id, name } => {
-                self.close(|item| item.call.is_none(), out);
+            Piece::Call { id, name, .. } => {
                 let (id, name) = (id.clone(), name.clone());
-                let block = Block::Call { id, name, arguments: String::new(), whole: false };
-                self.start(block, Some(*index), out);
+                self.start(Block::Call { id, name, arguments: String::new(), whole: false }, out);
             }
-            Piece::Arguments { index, json } => {
-                let Some(place) = self.items.iter().position(|item| item.open && item.call == Some(*index))
-                else {
-                    return;
-                };
+            Piece::Arguments { json, .. } => {
+                let Some(place) = self.items.len().checked_sub(1).filter(|_| self.open) else { return };
                 if let Block::Call { arguments, .. } = &mut self.items[place].block {
                     arguments.push_str(json);
+                    self.delta("response.function_call_arguments.delta", place, "", json, out);
                 }
-                self.delta("response.function_call_arguments.delta", place, "", json, out);
             }
-            Piece::CallEnd { index } => {
-                for item in &mut self.items {
-                    if let Block::Call { whole, .. } = &mut item.block {
-                        *whole |= item.open && item.call == Some(*index);
-                    }
+            Piece::CallEnd { .. } => {
+                if let Some(Item { block: Block::Call { whole, .. }, .. }) = self.items.last_mut() {
+                    *whole = true;
+                    self.close(false, out);
                 }
-                self.close(|item| item.call == Some(*index), out);
             }
-            Piece::Custom { index, id, name, input } => {
-                self.close(|item| item.call.is_none(), out);
+            Piece::Custom { id, name, input, .. } => {
                 let (id, name, input) = (id.clone(), name.clone(), input.clone());
-                self.start(Block::Custom { id, name, input }, Some(*index), out);
-                self.close(|item| item.call == Some(*index), out);
+                self.start(Block::Custom { id, name, input }, out);
+                self.close(false, out);
             }
             // A seal without a thought that can be read is one all the same.
             Piece::Signature(seal) if self.echo.seals => {
@@ -263,10 +258,11 @@ impl Responses {
         }
     }
 
-    /// The response as it is now; `error` is JSON.
+    /// The response as it is now, without calls that broke off; `error` is JSON.
     fn response(&self, status: &str, error: &str) -> Members {
+        let items = self.items.iter().filter(|item| !item.is_broken());
         self.with(status, error, |response| {
-            response.add_list("output", self.items.iter().map(|item| item.ended(self.echo.seals)));
+            response.add_list("output", items.map(|item| item.ended(self.echo.seals)));
             response.add_object("usage", &usage(self.usage));
         })
     }
@@ -289,14 +285,6 @@ impl Responses {
         add_answer(&mut response);
         response.append(Members::clone(&self.echo.members));
         response
-    }
-
-    /// Ends what is open. A call that broke off never ends.
-    fn close_all(&mut self, cut: bool, out: &mut Vec<u8>) {
-        for item in self.items.iter_mut().filter(|item| item.open) {
-            item.cut = cut;
-        }
-        self.close(|item| item.call.is_none(), out);
     }
 
     fn status(&self) -> &'static str {
@@ -323,7 +311,7 @@ impl ToClient for Responses {
     fn done(&mut self, remarks: &[(&str, String)], out: &mut Vec<u8>) {
         self.begin(out);
         let status = self.status();
-        self.close_all(status == "incomplete", out);
+        self.close(status == "incomplete", out);
         comments(remarks, out);
         let response = self.response(status, "null").into_text();
         let mut members = Members::default();
@@ -334,7 +322,7 @@ impl ToClient for Responses {
 
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
         self.begin(out);
-        self.close_all(true, out);
+        self.close(true, out);
         let code = match raw.map(|raw| ApiError::from_stream(raw).kind) {
             Some(ApiErrorKind::RateLimited) => "rate_limit_exceeded",
             Some(ApiErrorKind::ContextExceeded { .. }) => "context_length_exceeded",
@@ -350,18 +338,16 @@ impl ToClient for Responses {
             self.reason.clone_from(&new.reason);
             let blocks = Blocks::of(&new.pieces);
             let shown = blocks.whole().filter(|block| !matches!(block, Block::Redacted(_)));
-            for (place, block) in shown.enumerate() {
-                let item = Item::new(&self.id, place, block.clone(), None);
-                self.items.push(Item { open: false, ..item });
-            }
+            self.items
+                .extend(shown.enumerate().map(|(place, block)| Item::new(&self.id, place, block.clone())));
             let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text(_)));
             if let Some(text) = text.filter(|_| self.echo.weighs) {
                 text.logprobs = told.logprobs(new);
             }
         }
         let status = self.status();
-        if let Some(last) = self.items.last_mut().filter(|last| status == "incomplete" && last.is_said()) {
-            last.cut = true;
+        if let Some(last) = self.items.last_mut() {
+            last.cut = status == "incomplete";
         }
         let response = self.response(status, "null").into_text();
         self.over.insert(response).clone()

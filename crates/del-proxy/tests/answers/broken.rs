@@ -1,0 +1,91 @@
+//! Calls that break off: how a stream goes on behind them, and ends, as the SDK of each API has it.
+
+use del_proxy::answer::Stream;
+use del_wire::{FromServer, Ids};
+use serde_json::{Value, json};
+
+use crate::apis::{APIS, Message};
+use crate::client::reader;
+
+/// What the client of an API gets of these deltas and this end, and the kinds of events that these are.
+fn told(api: &str, deltas: &[Value], finish: &str) -> (Message, String) {
+    let (_, client, of_stream, _) = APIS.into_iter().find(|(name, ..)| *name == api).unwrap();
+    let mut stream = Stream::between(reader(&[]), Ids::default(), FromServer::chat(), client());
+    let mut out = Vec::new();
+    let ends = [(json!({}), json!(finish))];
+    for (delta, finish) in deltas.iter().map(|delta| (delta.clone(), Value::Null)).chain(ends) {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        stream.push(format!("data: {}\n\n", json!({"id": "x", "choices": [choice]})).as_bytes(), &mut out);
+    }
+    stream.push(b"data: [DONE]\n\n", &mut out);
+    let text = String::from_utf8(out).unwrap();
+    (of_stream(&text), text)
+}
+
+fn call(index: u32, id: &str, arguments: &str) -> Value {
+    let function = json!({"name": "f", "arguments": arguments});
+    json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]})
+}
+
+/// The events of a stream but those that say more of something, and the status of items in them.
+fn kinds(stream: &str) -> Vec<String> {
+    let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events = data.map(|data| serde_json::from_str::<Value>(data).unwrap());
+    let kind = |event: Value| {
+        let kind = event["type"].as_str().unwrap().trim_start_matches("response.").to_owned();
+        let status = event["item"]["status"].as_str().unwrap_or_default();
+        (!kind.contains("delta") && !kind.contains("part"))
+            .then(|| format!("{kind} {status}").trim_end().to_owned())
+    };
+    events.filter_map(kind).skip(1).collect()
+}
+
+#[test]
+fn a_call_that_the_limit_cuts_ends_as_incomplete() {
+    let native = [json!({"content": "Well."}), call(0, "a", "{\"city\": \"Par")];
+    let leaked =
+        [json!({"content": "Well.\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"city\": \"Par"})];
+    for deltas in [&native[..], &leaked[..]] {
+        let ((blocks, reason), stream) = told("responses", deltas, "length");
+        assert_eq!((blocks.len(), reason.as_str()), (1, "incompletemax_output_tokens"), "{stream}");
+        assert_eq!(
+            kinds(&stream)[1..],
+            [
+                "output_item.added in_progress",
+                "output_text.done",
+                "output_item.done completed",
+                "output_item.added in_progress",
+                "output_item.done incomplete",
+                "incomplete"
+            ]
+        );
+        let ((blocks, reason), _) = told("anthropic", deltas, "length");
+        assert_eq!((blocks.len(), reason.as_str()), (1, "max_tokens"));
+        let ((blocks, reason), _) = told("ollama", deltas, "length");
+        // Text and thinking stand first.
+        assert_eq!((blocks.len(), reason.as_str()), (2, "length"));
+    }
+}
+
+#[test]
+fn a_call_that_breaks_off_ends_before_what_follows_it() {
+    let deltas = [call(0, "a", "{\"city\": \"Par"), call(1, "b", "{\"city\": \"Rome\"}")];
+    let whole = ("call f".to_owned(), "{\"city\": \"Rome\"}".to_owned());
+    let (message, stream) = told("responses", &deltas, "tool_calls");
+    assert_eq!(message, (vec![whole], "completed".to_owned()), "{stream}");
+    assert_eq!(
+        kinds(&stream)[1..],
+        [
+            "output_item.added in_progress",
+            "output_item.done incomplete",
+            "output_item.added in_progress",
+            "function_call_arguments.done",
+            "output_item.done completed",
+            "completed"
+        ]
+    );
+    let ((blocks, reason), _) = told("anthropic", &deltas, "tool_calls");
+    assert_eq!((blocks.len(), reason.as_str()), (1, "tool_use"));
+    let ((blocks, _), _) = told("ollama", &deltas, "tool_calls");
+    assert_eq!(blocks[2..], [("f".to_owned(), "{\"city\":\"Rome\"}".to_owned())]);
+}
