@@ -47,6 +47,9 @@ pub(crate) struct Taken {
     pub(crate) conversation: Option<Vec<Value>>,
 }
 
+/// Reads the messages of a request.
+type ReadMessages = fn(&str) -> Result<Value, WireError>;
+
 impl Api {
     /// The tools that a request of this API gives.
     pub(crate) fn functions(self, given: Vec<Value>) -> Functions {
@@ -54,6 +57,15 @@ impl Api {
             Self::Messages => anthropic::from_client::functions(given),
             Self::Responses => responses::from_client::functions(given),
             Self::Chat | Self::OllamaChat | Self::OllamaGenerate => Functions::alike(given),
+        }
+    }
+
+    /// Who reads the messages of a request, where the arguments of calls in them are objects.
+    pub(crate) fn messages(self) -> Option<ReadMessages> {
+        match self {
+            Self::Messages => Some(anthropic::from_client::messages),
+            Self::OllamaChat => Some(ollama::from_client::messages),
+            Self::Chat | Self::Responses | Self::OllamaGenerate => None,
         }
     }
 

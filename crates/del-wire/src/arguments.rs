@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use del_dialects::{Dialect, End, Event, FaultKind, Parser, Sink, Span, Turn};
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// Nothing but arguments.
 const FORM: &str = r#"
@@ -99,9 +100,28 @@ impl Sink for Taken {
     }
 }
 
+/// True for the JSON text of an object, whatever is in it.
+pub(crate) fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// An object as it was written; an empty one for what is none.
+pub(crate) fn object(text: &str) -> &str {
+    if is_object(text) { text.trim() } else { "{}" }
+}
+
+/// The text of arguments, which some clients send as the object that they are.
+pub(crate) fn text(given: &Value) -> String {
+    match given {
+        Value::String(text) => text.clone(),
+        Value::Null => "{}".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// Reads the arguments of a call.
 pub(crate) fn read(text: &str) -> Arguments {
-    if serde_json::from_str::<Map<String, Value>>(text).is_ok() {
+    if is_object(text) {
         return Arguments::Whole;
     }
     if matches!(text.trim(), "" | "null") {
@@ -124,6 +144,7 @@ mod tests {
     fn what_is_no_object_is_mended_or_broken() {
         for (given, expected) in [
             (r#"{"city": "Paris"}"#, None),
+            (r#"{"n": 1e400, "m": -0.0e-999}"#, None),
             ("", Some("{}")),
             (" null ", Some("{}")),
             ("{'city': 'Paris',}", Some(r#"{"city": "Paris"}"#)),

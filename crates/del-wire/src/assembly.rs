@@ -1,7 +1,6 @@
 //! The calls of an API answer to events, however the server cuts them.
 
 use del_dialects::{End, Event, Fault, FaultKind, Sink, Span};
-use serde::de::IgnoredAny;
 
 use crate::arguments::{self, Mended, Mending};
 use crate::balance::Balance;
@@ -138,7 +137,7 @@ impl Slot {
             let before = self.arguments.len();
             self.arguments.push_str(text);
             if let Some(end) = self.balance.follow(text) {
-                self.end = Some(before + end).filter(|end| is_object(&self.arguments[..*end]));
+                self.end = Some(before + end).filter(|end| arguments::is_object(&self.arguments[..*end]));
             }
         }
     }
@@ -254,7 +253,7 @@ impl Slot {
 fn object(text: &str, end: End) -> Result<Mended, FaultKind> {
     if !text.starts_with('{') {
         Err(FaultKind::BadArguments)
-    } else if is_object(text) {
+    } else if arguments::is_object(text) {
         Ok(Mended { json: text.to_owned(), faults: Vec::new() })
     } else {
         arguments::mend(text, end)
@@ -265,10 +264,6 @@ fn send(call: u32, json: &str, span: &Span, sink: &mut impl Sink) {
     if !json.is_empty() {
         sink.event(Event::Args { call, json }, span.clone());
     }
-}
-
-fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn number(call: usize) -> u32 {

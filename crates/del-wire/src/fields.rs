@@ -95,7 +95,7 @@ pub(crate) fn string(text: &str, at: &str) -> Result<String, WireError> {
     json::<Lossy>(text).map(|lossy| lossy.0)
 }
 
-fn json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, WireError> {
+pub(crate) fn json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, WireError> {
     serde_json::from_str(text)
         .map_err(|error| WireError::Json { got: excerpt(text), reason: error.to_string() })
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::arguments::object;
 
 /// Members of an object, as JSON.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +26,11 @@ impl Members {
 
     pub(crate) fn text(&mut self, text: &str) {
         json_text(text, &mut self.0);
+    }
+
+    pub(crate) fn value(&mut self, value: &Value) {
+        // A vector takes every write, and a value can always be written.
+        let _ = serde_json::to_writer(&mut self.0, value);
     }
 
     /// Adds one whose value is JSON already.
@@ -99,15 +106,8 @@ pub(crate) fn json_text(text: &str, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, text);
 }
 
-/// An object as it was written; an empty one for what is none.
-fn object(text: &str) -> &str {
-    let text = text.trim();
-    let is_one = text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if is_one { text } else { "{}" }
-}
-
 /// JSON on one line. Texts in it have no line ends.
-pub(crate) fn on_one_line(json: &str) -> Cow<'_, str> {
+pub fn on_one_line(json: &str) -> Cow<'_, str> {
     if json.contains(['\n', '\r']) {
         Cow::Owned(json.replace(['\n', '\r'], " "))
     } else {

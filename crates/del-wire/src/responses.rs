@@ -6,7 +6,7 @@ pub mod from_server;
 mod item;
 pub mod past;
 pub mod to_client;
-pub mod to_server;
+pub(crate) mod to_server;
 
 pub use self::echo::Echo;
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::anthropic::from_server::Messages;
 use crate::from_server::FromServer;
 use crate::responses::from_server::Responses;
-use crate::{anthropic, chat, ollama, refused, responses};
+use crate::{anthropic, chat, ollama, refused, responses, spelling};
 
 /// The API that a model server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,17 +59,30 @@ impl ServerApi {
 
     /// A request for a chat completion as a server of this API reads it.
     pub fn write(self, body: Map<String, Value>) -> Value {
-        match self {
-            Self::OpenAi => chat::to_server::write(body),
-            other => other.translate(&body),
+        if self == Self::OpenAi {
+            return chat::to_server::write(body);
         }
+        let mut told = self.translate(&body);
+        spelling::forget(&mut told, self.arguments());
+        told
     }
 
-    /// The same as JSON, of a body that is needed afterwards.
+    /// The same as JSON, of a body that is needed afterwards. There, arguments keep their spelling.
     pub fn text(self, body: &Map<String, Value>) -> String {
+        if self == Self::OpenAi {
+            return chat::to_server::text(body);
+        }
+        let mut out = Vec::new();
+        spelling::write(&self.translate(body), self.arguments(), &mut out);
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    /// Where the arguments of calls stand in a request, where they are objects.
+    fn arguments(self) -> &'static [&'static str] {
         match self {
-            Self::OpenAi => chat::to_server::text(body),
-            other => other.translate(body).to_string(),
+            Self::OpenAi | Self::Responses => &[],
+            Self::Anthropic => &anthropic::ARGUMENTS,
+            Self::Ollama => &ollama::ARGUMENTS,
         }
     }
 

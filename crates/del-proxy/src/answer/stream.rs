@@ -6,9 +6,8 @@ use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
     Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
-    Usage,
+    Usage, on_one_line,
 };
-use memchr::memchr2;
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
@@ -231,8 +230,7 @@ impl Stream {
     }
 
     fn event(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        let one_line = one_line(data);
-        let data = one_line.as_deref().unwrap_or(data);
+        let data = &*on_one_line(data);
         let mut server = std::mem::take(&mut self.server);
         let is_chat = server.is_chat();
         let done = match server.event(data) {
@@ -350,10 +348,4 @@ impl Stream {
 /// What stands in a comment is one line.
 pub(crate) fn is_plain(name: &str) -> bool {
     name.chars().all(|letter| letter.is_ascii_graphic())
-}
-
-/// JSON that is spread over lines, on one.
-fn one_line(data: &str) -> Option<String> {
-    memchr2(b'\n', b'\r', data.as_bytes())
-        .and_then(|_| serde_json::from_str::<Value>(data).ok().map(|value| value.to_string()))
 }

@@ -71,7 +71,7 @@ impl Exchange {
             let asked = (About::default(), request, None, None);
             return Self::on_its_way(proxy, setup, api, parts, asked);
         }
-        let Apart { body, tools } = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+        let Apart { body, tools } = Apart::read(api, &bytes).map_err(|error| no_object(&error))?;
         if let Some(other) = body.get("stream").filter(|stream| !stream.is_boolean() && !stream.is_null()) {
             return Err(Refusal::bad_request(format!("expected true or false as `stream`, got `{other}`")));
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use del_dialects::Tool;
 use del_wire::Asked;
 use del_wire::tools::{self, Functions, Lately};
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -63,34 +63,47 @@ impl Given {
     }
 }
 
-impl<'de> Deserialize<'de> for Apart<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Apart<'de>;
+impl<'a> Apart<'a> {
+    /// Reads a request of this API.
+    pub(crate) fn read(api: Api, bytes: &'a [u8]) -> serde_json::Result<Self> {
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let read = json.deserialize_map(Members(api))?;
+        json.end()?;
+        Ok(read)
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map")
-            }
+/// Reads the members of a request.
+struct Members(Api);
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Apart<'de>, A::Error> {
-                let mut read = Apart { body: Map::new(), tools: None };
-                while let Some(name) = map.next_key::<String>()? {
-                    if name != "tools" {
-                        read.body.insert(name, map.next_value()?);
-                        continue;
-                    }
+impl<'de> Visitor<'de> for Members {
+    type Value = Apart<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Apart<'de>, A::Error> {
+        let mut read = Apart { body: Map::new(), tools: None };
+        while let Some(name) = map.next_key::<String>()? {
+            let value = match (name.as_str(), self.0.messages()) {
+                ("tools", _) => {
                     let json = map.next_value::<&RawValue>()?.get();
                     read.tools = Some(json).filter(|json| json.starts_with('['));
-                    read.body.shift_remove(&name);
-                    if read.tools.is_none() {
-                        read.body.insert(name, serde_json::from_str(json).map_err(A::Error::custom)?);
+                    if read.tools.is_some() {
+                        read.body.shift_remove(&name);
+                        continue;
                     }
+                    serde_json::from_str(json).map_err(A::Error::custom)?
                 }
-                Ok(read)
-            }
+                ("messages", Some(messages)) => {
+                    messages(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom)?
+                }
+                _ => map.next_value()?,
+            };
+            read.body.insert(name, value);
         }
-        deserializer.deserialize_map(Members)
+        Ok(read)
     }
 }
 
@@ -111,11 +124,11 @@ mod tests {
             (r#"{"tools": [], "tools": {}}"#, json!({"tools": {}}), None),
             (r#"{"tools": {}, "tools": []}"#, json!({}), Some("[]")),
         ] {
-            let read: Apart<'_> = serde_json::from_str(body).unwrap();
+            let read = Apart::read(Api::Chat, body.as_bytes()).unwrap();
             assert_eq!((json!(read.body), read.tools), (members, tools), "{body}");
         }
-        for body in ["[]", r#"{"tools": [}"#, r#"{"a""#] {
-            assert!(serde_json::from_str::<Apart<'_>>(body).is_err(), "{body}");
+        for body in ["[]", r#"{"tools": [}"#, r#"{"a""#, "{} {}"] {
+            assert!(Apart::read(Api::Chat, body.as_bytes()).is_err(), "{body}");
         }
     }
 

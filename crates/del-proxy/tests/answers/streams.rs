@@ -1,6 +1,7 @@
 //! What becomes of the parts of a stream.
 
-use del_proxy::answer::Reader;
+use del_proxy::answer::{Reader, Stream};
+use del_wire::Ids;
 use serde_json::{Value, json};
 
 use crate::client::{Received, reader, stream};
@@ -191,4 +192,16 @@ fn an_answer_that_is_not_streamed_is_told_as_a_stream() {
     assert!(received.done && received.error.is_none(), "{received:?}");
     let assembled = received.only();
     assert_eq!((assembled.calls.len(), assembled.finish.as_deref()), (1, Some("tool_calls")));
+}
+
+#[test]
+fn a_chunk_over_several_lines_goes_out_on_one_and_keeps_its_numbers() {
+    let mut stream = Stream::new(reader(&[]), Ids::default());
+    let mut out = Vec::new();
+    let chunk = "data: {\"own\": [12345678901234567890123,\ndata:  1.50, \"\\ud83d\"],\ndata: \"choices\": \
+                 [{\"index\": 0, \"delta\": {\"content\": \"Yes.\"}}]}\n\n";
+    stream.push(chunk.as_bytes(), &mut out);
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains("[12345678901234567890123,  1.50, \"\\ud83d\"]"), "{out}");
+    assert!(out.lines().all(|line| line.is_empty() || line.starts_with("data: {")), "{out}");
 }

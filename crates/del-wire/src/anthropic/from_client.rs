@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::plain;
+use super::{ARGUMENTS, plain};
 use crate::asked::Asked;
 use crate::error::WireError;
-use crate::failed;
 use crate::fields;
 use crate::tools::Functions;
+use crate::{arguments, failed, spelling};
 
 /// Members that mean nothing beside a chat completion, or that are read here.
 const KNOWN: &[&str] = &[
@@ -50,6 +50,11 @@ pub fn functions(given: Vec<Value>) -> Functions {
         }
     }
     functions
+}
+
+/// The messages that a request gives, with the arguments of calls as they were written.
+pub fn messages(json: &str) -> Result<Value, WireError> {
+    spelling::read(json, &ARGUMENTS[1..])
 }
 
 /// Reads the request, without its tools. Members that are not known here stay in it.
@@ -293,7 +298,7 @@ fn assistant(content: &Value) -> Value {
     let calls: Vec<Value> = blocks()
         .filter(|block| block["type"] == "tool_use")
         .map(|block| {
-            let function = json!({"name": block["name"], "arguments": block["input"].to_string()});
+            let function = json!({"name": block["name"], "arguments": arguments::text(&block["input"])});
             let mut call = json!({"id": block["id"], "type": "function", "function": function});
             plain::mark(block, &mut call);
             call

@@ -8,8 +8,8 @@ use crate::failed;
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
 
-/// The body. Members that the API does not have are left out, for it refuses them.
-pub fn write(body: &Map<String, Value>) -> Value {
+/// The body, in which the arguments of calls are text. Members that the API does not have are left out, for it refuses them.
+pub(crate) fn write(body: &Map<String, Value>) -> Value {
     let mut out = Map::new();
     for name in ["model", "temperature", "top_p", "top_k", "stream", "thinking"] {
         if let Some(value) = body.get(name).filter(|value| !value.is_null()) {
@@ -119,10 +119,7 @@ fn assistant(message: &Value) -> Vec<Value> {
     blocks.extend(text_blocks(&message["content"]));
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
-        let input = match &function["arguments"] {
-            Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| json!({})),
-            other => other.clone(),
-        };
+        let input = &function["arguments"];
         let mut block =
             json!({"type": "tool_use", "id": call["id"], "name": function["name"], "input": input});
         plain::unmark(call, &mut block);

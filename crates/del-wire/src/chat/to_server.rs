@@ -13,7 +13,7 @@ const OTHERS: [&str; 2] = ["thinking", ollama::OWN];
 const SEALED: &str = "thinking_blocks";
 
 /// The body, without what only other APIs have.
-pub fn write(mut body: Map<String, Value>) -> Value {
+pub(crate) fn write(mut body: Map<String, Value>) -> Value {
     if let Some(Value::Array(messages)) = body.get_mut("messages") {
         messages.iter_mut().filter_map(Value::as_object_mut).for_each(make_plain);
     }
@@ -24,7 +24,7 @@ pub fn write(mut body: Map<String, Value>) -> Value {
 }
 
 /// The same as JSON, of a body that is needed afterwards.
-pub fn text(body: &Map<String, Value>) -> String {
+pub(crate) fn text(body: &Map<String, Value>) -> String {
     // Maps of JSON can always be written as such.
     serde_json::to_string(&Body(body)).unwrap_or_default()
 }

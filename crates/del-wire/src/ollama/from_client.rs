@@ -6,14 +6,20 @@ use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
 use crate::error::WireError;
-use crate::ollama::OWN;
+use crate::ollama::{ARGUMENTS, OWN};
 use crate::tools::Functions;
+use crate::{arguments, spelling};
 
 /// Members that are read here.
 const KNOWN: [&str; 9] =
     ["model", "messages", "prompt", "system", "images", "tools", "options", "format", "stream"];
 /// Members that mean nothing to servers of other APIs.
 const LOCAL: [&str; 6] = ["think", "keep_alive", "template", "raw", "suffix", "context"];
+
+/// The messages that a request gives, with the arguments of calls as they were written.
+pub fn messages(json: &str) -> Result<Value, WireError> {
+    spelling::read(json, &ARGUMENTS[1..])
+}
 
 /// Reads a request for a chat, without its tools.
 pub fn read_chat(body: &Map<String, Value>, functions: Functions) -> Result<Asked, WireError> {
@@ -75,11 +81,7 @@ fn message(message: &Value, place: usize, waiting: &mut VecDeque<(String, String
             let function = &call["function"];
             let id = call["id"].as_str().map_or_else(|| format!("call_{place}_{number}"), str::to_owned);
             waiting.push_back((id.clone(), function["name"].as_str().unwrap_or_default().to_owned()));
-            let arguments = match &function["arguments"] {
-                Value::String(text) => text.clone(),
-                Value::Null => "{}".to_owned(),
-                other => other.to_string(),
-            };
+            let arguments = arguments::text(&function["arguments"]);
             json!({"id": id, "type": "function", "function": {"name": function["name"], "arguments": arguments}})
         });
         out["tool_calls"] = calls.collect();

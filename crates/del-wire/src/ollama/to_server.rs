@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::failed;
 use crate::ollama::OWN;
 
-/// The body. Members that the API does not have stay in it, for it ignores them.
-pub fn write(body: &Map<String, Value>) -> Value {
+/// The body, in which the arguments of calls are text. Members that the API does not have stay in it, for it ignores them.
+pub(crate) fn write(body: &Map<String, Value>) -> Value {
     const OPTIONS: [(&str, &str); 11] = [
         ("temperature", "temperature"),
         ("top_p", "top_p"),
@@ -98,11 +98,7 @@ fn message(given: &Value, names: &mut HashMap<String, String>) -> Value {
             if let (Some(id), Some(name)) = (call["id"].as_str(), function["name"].as_str()) {
                 names.insert(id.to_owned(), name.to_owned());
             }
-            let arguments = match &function["arguments"] {
-                Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| json!({})),
-                other => other.clone(),
-            };
-            json!({"function": {"name": function["name"], "arguments": arguments}})
+            json!({"function": {"name": function["name"], "arguments": function["arguments"]}})
         })
         .collect();
     if !calls.is_empty() {

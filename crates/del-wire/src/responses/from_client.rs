@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::arguments;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
@@ -183,7 +184,7 @@ impl Items {
         match kind {
             "message" => self.message(item, place)?,
             "function_call" => {
-                self.call(&item["call_id"], &item["name"], item["arguments"].as_str().unwrap_or("{}"));
+                self.call(&item["call_id"], &item["name"], &arguments::text(&item["arguments"]));
             }
             "custom_tool_call" => {
                 let arguments = json!({"input": item["input"]}).to_string();

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::failed;
 use crate::responses::LOGPROBS;
+use crate::{arguments, failed};
 
 /// The body. Members that the API does not have are left out, for it refuses them.
-pub fn write(body: &Map<String, Value>) -> Value {
+pub(crate) fn write(body: &Map<String, Value>) -> Value {
     const ALIKE: [&str; 13] = [
         "model",
         "temperature",
@@ -133,10 +133,7 @@ fn assistant(message: &Value, items: &mut Vec<Value>) {
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
-        let arguments = match &function["arguments"] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let arguments = arguments::text(&function["arguments"]);
         items.push(json!({
             "type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": arguments}));
     }

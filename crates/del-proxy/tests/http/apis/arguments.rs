@@ -1,5 +1,7 @@
 //! Arguments of calls that a server makes itself.
 
+use del_proxy::ServerApi;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{anthropic, post, responses};
@@ -103,6 +105,50 @@ async fn numbers_keep_all_their_digits_in_each_api() {
             body["stream"] = json!(stream);
             let text = post(&stand, path, &body).await.text().await.unwrap().replace('\\', "");
             assert!(text.contains(written), "{path}: {text}");
+        }
+    }
+}
+
+/// A conversation with one call whose arguments are these, as a client of each API sends it.
+fn past(arguments: &str) -> [(&'static str, String); 4] {
+    let user = json!({"role": "user", "content": "Hi."});
+    let text = |name: &str| json!({"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}});
+    let object = json!({"function": {"name": "get_weather", "arguments": "@"}});
+    let block = json!({"type": "tool_use", "id": "c1", "name": "get_weather", "input": "@"});
+    let result = json!({"type": "tool_result", "tool_use_id": "c1", "content": "rain"});
+    let tool = json!({"role": "tool", "tool_call_id": "c1", "content": "rain"});
+    let chat = json!([user, {"role": "assistant", "content": "", "tool_calls": [text("get_weather")]}, tool]);
+    let ollama = json!([user, {"role": "assistant", "content": "", "tool_calls": [object]}, tool]);
+    let item =
+        json!({"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": arguments});
+    let output = json!({"type": "function_call_output", "call_id": "c1", "output": "rain"});
+    let messages =
+        json!([user, {"role": "assistant", "content": [block]}, {"role": "user", "content": [result]}]);
+    let tools = json!([crate::stand::tool("get_weather")]);
+    [
+        ("/v1/chat/completions", json!({"model": "m", "tools": tools, "messages": chat})),
+        ("/v1/messages", anthropic(&messages)),
+        ("/v1/responses", responses(&json!([user, item, output]))),
+        ("/api/chat", json!({"model": "m", "stream": false, "tools": tools, "messages": ollama})),
+    ]
+    .map(|(path, body)| (path, body.to_string().replace("\"@\"", arguments)))
+}
+
+#[tokio::test]
+async fn past_arguments_keep_their_spelling_on_the_way_to_each_server() {
+    let written = r#"{"id": 12345678901234567890123, "rate": 1.50, "far": [1e400, -0.0], "t": "\ud83d"}"#;
+    for api in [ServerApi::OpenAi, ServerApi::Responses, ServerApi::Anthropic, ServerApi::Ollama] {
+        let stand = Stand::with(Model::saying(Reply::Whole(200, "", "{}".to_owned())), |settings| {
+            settings.routes[0].upstreams[0].api = api;
+        });
+        let stand = stand.await;
+        for (path, body) in past(written) {
+            let answer = stand.request(Method::POST, path).body(body).send().await.unwrap();
+            assert!(!answer.headers().contains_key("x-del-mended-history"), "{path}: {answer:?}");
+            let sent = String::from_utf8(stand.model.last().bytes).unwrap();
+            let is_text = matches!(api, ServerApi::OpenAi | ServerApi::Responses);
+            let expected = if is_text { json!(written).to_string() } else { written.to_owned() };
+            assert!(sent.contains(&expected), "{path} to {}: {sent}", api.name());
         }
     }
 }
