@@ -53,6 +53,16 @@ pub struct Delta {
     pub stopped_at: Option<String>,
 }
 
+impl Delta {
+    /// It has something else than calls. White space is nothing.
+    pub(crate) fn says_more(&self) -> bool {
+        let is_text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        [&self.content, &self.reasoning, &self.refusal].into_iter().any(is_text)
+            || self.signature.is_some()
+            || !self.thinking_blocks.is_empty()
+    }
+}
+
 /// A piece of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallDelta {

@@ -69,14 +69,14 @@ impl Reading {
     /// Takes what is added to the choice. A call of the API stands where the text has come to, behind what the parser
     /// still holds of it if that would be text at the end of the answer.
     pub fn push(&mut self, delta: &Delta, sink: &mut dyn Sink) {
+        if !self.assembly.is_empty() && delta.says_more() {
+            let mut junction = Junction { source: Source::Api, ahead: 0, calls: &mut self.calls, sink };
+            self.assembly.settle(&(self.at..self.at), &mut junction);
+        }
         if let Some(reasoning) = delta.reasoning.as_deref().filter(|text| !text.is_empty()) {
             sink.event(Event::Reasoning(reasoning), self.at..self.at);
         }
         if let Some(content) = delta.content.as_deref().filter(|text| !text.is_empty()) {
-            if !(self.assembly.is_empty() || content.trim().is_empty()) {
-                let mut junction = Junction { source: Source::Api, ahead: 0, calls: &mut self.calls, sink };
-                self.assembly.settle(&(self.at..self.at), &mut junction);
-            }
             match self.begun.take() {
                 None => self.push_text(content, sink),
                 Some(begun) => match begun.and(content) {

@@ -22,6 +22,8 @@ pub(super) struct Choice {
 #[derive(Debug, Default)]
 struct Told {
     pieces: Vec<Piece>,
+    /// What waits for the end of the call that is on its way out.
+    waiting: Vec<Piece>,
     text: Opening,
     reasoning: Opening,
     open: Option<Open>,
@@ -113,7 +115,7 @@ impl Choice {
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = &mut self.reading {
             reading.push(delta, &mut Teller { told: &mut self.told, reader, ids });
-            let pieces = &mut self.told.pieces;
+            let pieces = self.told.others();
             pieces.extend(delta.signature.clone().map(Piece::Signature));
             // One that can be read has its seal beside it.
             let redacted = delta.thinking_blocks.iter().filter(|block| block["type"] == "redacted_thinking");
@@ -207,12 +209,12 @@ impl Sink for Teller<'_> {
                     if self.reader.defined.is_some() {
                         self.told.said.push_str(&text);
                     }
-                    self.told.add_text(text);
+                    self.told.add(Piece::Text(text));
                 }
             }
             Event::Reasoning(text) => {
                 if let Some(text) = self.told.reasoning.pass(text) {
-                    self.told.add_reasoning(text);
+                    self.told.add(Piece::Reasoning(text));
                 }
             }
             Event::CallStart { name, id, dialect, .. } => {
@@ -254,6 +256,7 @@ impl Sink for Teller<'_> {
                     }
                     self.told.ids.extend(open.id.map(|id| (call, id)));
                 }
+                self.told.pieces.append(&mut self.told.waiting);
             }
             Event::Fault(fault) => {
                 *self.told.faults.entry(fault.kind.as_str()).or_default() += 1;
@@ -262,6 +265,7 @@ impl Sink for Teller<'_> {
                 }
                 if fault.kind.ends_call() {
                     let open = self.told.open.take();
+                    self.told.pieces.append(&mut self.told.waiting);
                     self.told.note(open.as_ref());
                     if !open.as_ref().is_some_and(|open| open.surplus) {
                         let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
@@ -318,21 +322,23 @@ impl Told {
         let silent = self.sent == 0 && !self.text.over && self.asked.is_empty();
         if let Some(name) = self.refused.first().filter(|_| silent) {
             let note = format!("The model called `{name}`, which is none of the tools that it may call now.");
-            self.add_text(note);
+            self.add(Piece::Text(note));
         }
     }
 
-    fn add_text(&mut self, more: String) {
-        match self.pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push_str(&more),
-            _ => self.pieces.push(Piece::Text(more)),
-        }
+    /// Where goes what belongs to no call. Some servers say it in the middle of one.
+    fn others(&mut self) -> &mut Vec<Piece> {
+        let calls = self.open.as_ref().is_some_and(|open| open.index.is_some());
+        if calls { &mut self.waiting } else { &mut self.pieces }
     }
 
-    fn add_reasoning(&mut self, more: String) {
-        match self.pieces.last_mut() {
-            Some(Piece::Reasoning(text)) => text.push_str(&more),
-            _ => self.pieces.push(Piece::Reasoning(more)),
+    /// Adds what belongs to no call.
+    fn add(&mut self, new: Piece) {
+        let pieces = self.others();
+        match (pieces.last_mut(), new) {
+            (Some(Piece::Text(text)), Piece::Text(more))
+            | (Some(Piece::Reasoning(text)), Piece::Reasoning(more)) => text.push_str(&more),
+            (_, new) => pieces.push(new),
         }
     }
 

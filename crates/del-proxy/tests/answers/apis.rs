@@ -121,7 +121,9 @@ fn responses_stream(stream: &str) -> Message {
             "response.output_item.done" => {
                 let whole = deltas[&at].clone();
                 let item = &event["item"];
-                let said = item["arguments"].as_str().or_else(|| item["content"][0]["text"].as_str());
+                let part = &item["content"][0];
+                let said = [&item["arguments"], &part["text"], &part["refusal"]];
+                let said = said.into_iter().find_map(Value::as_str);
                 assert_eq!(said, Some(whole.as_str()));
                 items.insert(at, item.clone());
             }

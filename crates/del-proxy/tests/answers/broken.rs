@@ -89,3 +89,29 @@ fn a_call_that_breaks_off_ends_before_what_follows_it() {
     let ((blocks, _), _) = told("ollama", &deltas, "tool_calls");
     assert_eq!(blocks[2..], [("f".to_owned(), "{\"city\":\"Rome\"}".to_owned())]);
 }
+
+#[test]
+fn what_comes_in_the_middle_of_a_call_waits_for_its_end() {
+    let rest = |arguments: &str| json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]});
+    for more in [
+        json!({"content": "\n"}),
+        json!({"content": "Well."}),
+        json!({"reasoning_content": "Hm."}),
+        json!({"refusal": "No."}),
+    ] {
+        let between = [call(0, "a", "{\"city\": "), more.clone(), rest("\"Rome\"}")];
+        let behind = [call(0, "a", "{\"city\": \"Rome\"}"), more, call(1, "b", "{\"city\": \"Oslo\"}")];
+        for deltas in [&between[..], &behind[..]] {
+            for (api, name) in [("responses", "call f"), ("anthropic", "tool_usef"), ("ollama", "f")] {
+                let ((blocks, reason), stream) = told(api, deltas, "tool_calls");
+                let calls = blocks.iter().filter(|(kind, _)| kind == name).count();
+                assert_eq!(
+                    calls,
+                    deltas.iter().filter(|delta| delta.to_string().contains("\"name\"")).count(),
+                    "{stream}"
+                );
+                assert!(!stream.contains("\"incomplete\"") && reason != "length", "{stream}");
+            }
+        }
+    }
+}
