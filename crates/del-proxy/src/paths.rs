@@ -82,8 +82,9 @@ impl Paths {
         Arc::new(Self { proxy, others })
     }
 
-    /// Answers what may come in, and gives refusals the shape of the API that was called, and every answer an id.
-    pub(crate) async fn answer(&self, request: Request<Body>) -> Response<Body> {
+    /// Answers what may come in, and gives refusals the shape of the API that was called, and every answer an id. In a
+    /// `crowded` place, only how the proxy is.
+    pub(crate) async fn answer(&self, request: Request<Body>, crowded: bool) -> Response<Body> {
         let proxy = &self.proxy;
         let (mut parts, body) = request.into_parts();
         let (family, begun) = (Family::of(&parts), Instant::now());
@@ -94,7 +95,7 @@ impl Paths {
             .as_ref()
             .filter(|_| is_told(&path))
             .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
-        let mut response = match enter(proxy, &mut parts) {
+        let mut response = match enter(proxy, &mut parts, crowded) {
             Ok(None) => self.inside(Request::from_parts(parts, body)).await,
             Ok(place) => {
                 let response = self.inside(Request::from_parts(parts, body)).await;
@@ -117,6 +118,9 @@ impl Paths {
                 "Basic realm=\"Del inspector: any name, and the key of the proxy\", charset=\"UTF-8\"",
             );
             response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
+        }
+        if crowded {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if let Some(id) = id {
             if family == Family::Anthropic {
@@ -156,7 +160,12 @@ fn is_told(path: &str) -> bool {
 }
 
 /// What may come in, with its place among the requests of its key.
-fn enter(proxy: &Proxy, parts: &mut Parts) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+fn enter(proxy: &Proxy, parts: &mut Parts, crowded: bool) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    if crowded && is_told(parts.uri.path()) {
+        return Err(Refusal::unavailable("too many connections are open")
+            .hint("start the proxy with more --max-connections")
+            .header(header::RETRY_AFTER, HeaderValue::from_static("1")));
+    }
     let Some(holder) = proxy.setup().gate.check(parts)? else { return Ok(None) };
     parts.extensions.insert(Arc::clone(&holder));
     if let Some(account) = Account::of(parts) {

@@ -191,8 +191,7 @@ impl Proxy {
             read = tokio::time::timeout(PATIENCE, to_bytes(body, limit)) => read,
             // Nobody waits for the rest of a request once the server stops.
             Ok(_) = stopping.wait_for(|stops| *stops) => {
-                let message = "the proxy stops before the request has come whole";
-                return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "api_error", message));
+                return Err(Refusal::unavailable("the proxy stops before the request has come whole"));
             }
         };
         match read {

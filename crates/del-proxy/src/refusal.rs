@@ -70,6 +70,11 @@ impl Refusal {
             .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
+    /// The proxy takes nothing now; another one may.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "api_error", message)
+    }
+
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
         let (message, headers) = (message.into(), Box::default());

@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::MissedTickBehavior;
 
 use crate::held::{Busy, Held};
@@ -31,8 +31,10 @@ const DRAIN: Duration = Duration::from_secs(60);
 const FLUSH: Duration = Duration::from_secs(1);
 /// Of an answer under way, a client has to take something within this time, once what lies between is full.
 const TAKE: Duration = Duration::from_secs(60);
-/// When no connection can be taken, such as when there are too many, this long passes before the next try.
+/// When no connection can be taken, such as when too many files are open, this long passes before the next try.
 const PAUSE: Duration = Duration::from_millis(100);
+/// So many connections beyond the most are taken all the same, to be told so. More wait in the system's queue.
+const TURNED_AWAY: usize = 64;
 /// So often it is looked whether memory can be given back.
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -49,13 +51,15 @@ pub async fn serve(
     let paths = Paths::new(Arc::clone(&proxy));
     let observers = Arc::clone(&proxy.observers);
     let open = GracefulShutdown::new();
+    let most = proxy.setup().settings.max_connections.min(Semaphore::MAX_PERMITS - TURNED_AWAY);
+    let places = Arc::new(Semaphore::new(most + TURNED_AWAY));
     let tide = Arc::new(Tide::default());
     let mut looks = tokio::time::interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut stop = pin!(stop);
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accept(&listener, &places) => accepted,
             _ = looks.tick() => {
                 if tide.has_ebbed() {
                     tokio::task::spawn_blocking(give_back);
@@ -64,11 +68,11 @@ pub async fn serve(
             }
             () = &mut stop => break,
         };
-        let Ok((stream, _)) = accepted else {
+        let Some(client) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connect(stream, &paths, &open, &tide, proxy.stopping());
+        connect(client, &paths, &open, &tide, proxy.stopping());
     }
     drop(listener);
     proxy.stop();
@@ -77,9 +81,25 @@ pub async fn serve(
     Ok(())
 }
 
+/// A client that has come.
+struct Client {
+    stream: TcpStream,
+    /// Its place among those that are open.
+    place: OwnedSemaphorePermit,
+    /// There are as many as there may be without it.
+    crowded: bool,
+}
+
+/// Waits for a client, and for a place where there is none.
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<Client> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    let (stream, _) = listener.accept().await.ok()?;
+    Some(Client { stream, place, crowded: places.available_permits() < TURNED_AWAY })
+}
+
 /// Answers the requests of one client.
 fn connect(
-    stream: TcpStream,
+    Client { stream, place, crowded }: Client,
     paths: &Arc<Paths>,
     open: &GracefulShutdown,
     tide: &Arc<Tide>,
@@ -93,7 +113,7 @@ fn connect(
         let (paths, under_way) = (Arc::clone(&paths), (counted.clone(), tide.begin()));
         // A connection keeps room for what answers, as long as it is open: not for more than a box.
         Box::pin(async move {
-            let response = paths.answer(request.map(Body::new)).await;
+            let response = paths.answer(request.map(Body::new), crowded).await;
             Ok::<_, Infallible>(response.map(|body| Held::new(body, under_way)))
         })
     });
@@ -103,6 +123,7 @@ fn connect(
         .serve_connection(TokioIo::new(Taking::new(stream, TAKE)), service);
     let connection = open.watch(connection);
     tokio::spawn(async move {
+        let _place = place;
         let mut connection = pin!(connection);
         tokio::select! {
             _ = &mut connection => return,

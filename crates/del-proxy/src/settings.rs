@@ -23,6 +23,9 @@ pub struct Settings {
     pub dialects: &'static Dialects,
     /// The largest body of a request, in bytes.
     pub max_body: usize,
+    /// At most so many connections of clients are open at once; requests on more are refused. What the proxy began with holds
+    /// until it ends.
+    pub max_connections: usize,
     /// Bytes of JSON that are kept of earlier answers, for requests of the Responses API that go on with one; 0 keeps
     /// nothing. What the proxy began with holds until it ends.
     pub memory: usize,
@@ -80,6 +83,7 @@ impl Settings {
             routes,
             dialects: Dialects::builtin(),
             max_body: 32 << 20,
+            max_connections: 32_000,
             memory: 64 << 20,
             keep_alive: Duration::from_secs(15),
             health_interval: Duration::from_secs(10),

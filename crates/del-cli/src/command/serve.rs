@@ -70,6 +70,10 @@ struct Listening {
     /// The largest request, in bytes or with K, M or G
     #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = size)]
     max_body: usize,
+    /// At most so many connections of clients are open at once; requests on more are refused with status 503 [default: half of
+    /// the files that may be open]
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_connections: Option<u32>,
     /// How much is kept of earlier answers, for Responses that go on with one; 0 keeps nothing
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size_or_none)]
     response_memory: usize,
@@ -274,6 +278,14 @@ fn open_many_files() {
     let current = limit.maximum.map_or(MANY, |most| most.min(MANY)).max(now);
     // Where the system does not let it, there are fewer streams at once.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
+}
+
+/// So many connections of clients leave enough files for one to a model server each.
+fn most_connections() -> usize {
+    /// The program's own, and those of clients that are turned away.
+    const OTHERS: u64 = 128;
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(files.saturating_sub(OTHERS) / 2).unwrap_or(usize::MAX).max(1)
 }
 
 impl Serving<'_> {

@@ -4,6 +4,7 @@
 mod apis;
 mod chaos;
 mod choices;
+mod crowd;
 mod earlier;
 mod ends;
 mod errors;

@@ -122,6 +122,9 @@ impl Plan {
         let settings = Settings {
             dialects: catalog.all(),
             max_body: listening.max_body,
+            max_connections: listening
+                .max_connections
+                .map_or_else(super::most_connections, |most| most as usize),
             memory: listening.response_memory,
             keep_alive: listening.keep_alive,
             health_interval: listening.health_interval,
