@@ -113,11 +113,20 @@ impl Slot {
             return false;
         }
         match &piece.id {
-            Some(id) if *id == self.id => false,
+            Some(id) if *id == self.id => self.is_whole_beside(name, piece.arguments.as_deref()),
             Some(_) if !self.id.is_empty() => true,
             _ if piece.index.is_none() => self.has_arguments,
             _ => self.end.is_some() && (*name != self.name || piece.arguments.is_some()),
         }
+    }
+
+    /// True when it is whole, and these are a whole call of something else. The same once more is a repetition.
+    fn is_whole_beside(&self, name: &str, arguments: Option<&str>) -> bool {
+        let Some((end, arguments)) = self.end.zip(arguments.filter(|json| arguments::is_object(json))) else {
+            return false;
+        };
+        let same = name == self.name && arguments.trim() == self.arguments[..end].trim();
+        !(same || self.is_empty_object())
     }
 
     fn add(&mut self, piece: &CallDelta) {

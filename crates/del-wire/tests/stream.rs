@@ -170,6 +170,14 @@ fn servers_cut_calls_in_their_own_ways() {
     ]);
     assert_eq!(calls(&assemble(&all_numbered_zero)), [("a", "f", "{}"), ("b", "f", "{}")]);
 
+    for number in ["", r#""index":0,"#] {
+        let one_id = [1, 1, 2].map(|x| {
+            format!(r#"{{{number}"id":"a","function":{{"name":"f","arguments":"{{\"x\":{x}}}"}}}}"#)
+        });
+        let one_id = deltas(&one_id.each_ref().map(String::as_str));
+        assert_eq!(calls(&assemble(&one_id)), [("a", "f", r#"{"x":1}"#), ("a", "f", r#"{"x":2}"#)]);
+    }
+
     let name_with_every_piece = deltas(&[
         r#"{"index":0,"id":"a","function":{"name":"f","arguments":""}}"#,
         r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}"#,
