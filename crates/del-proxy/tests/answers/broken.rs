@@ -115,3 +115,27 @@ fn what_comes_in_the_middle_of_a_call_waits_for_its_end() {
         }
     }
 }
+
+/// Models that think between their calls seal each thought, also one that nobody may read.
+#[test]
+fn a_seal_between_two_calls_ends_the_first() {
+    let call = |index: u32, city: &str| {
+        json!({"type": "response.output_item.done", "output_index": index, "item": {"type": "function_call",
+            "call_id": format!("c{index}"), "name": "f", "arguments": json!({"city": city}).to_string()}})
+    };
+    let thought = json!({"type": "response.output_item.done", "output_index": 1,
+        "item": {"type": "reasoning", "summary": [], "encrypted_content": "sealed"}});
+    let over = json!({"type": "response.completed", "response": {"status": "completed"}});
+    for (api, client, of_stream, _) in APIS {
+        let server = FromServer::Responses(del_wire::responses::from_server::Responses::default());
+        let mut stream = Stream::between(reader(&[]), Ids::default(), server, client());
+        let mut out = Vec::new();
+        for event in [&call(0, "Rome"), &thought, &call(2, "Oslo"), &over] {
+            stream.push(format!("data: {event}\n\n").as_bytes(), &mut out);
+        }
+        stream.end(None, &mut out);
+        let (blocks, reason) = of_stream(std::str::from_utf8(&out).unwrap());
+        let calls = blocks.iter().filter(|(_, said)| said.contains("city")).count();
+        assert_eq!(calls, 2, "{api}: {blocks:?} {reason}");
+    }
+}
