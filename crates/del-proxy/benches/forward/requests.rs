@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 
 /// What clients ask by, and with how many tools.
-pub(crate) const ASKED: [(Api, usize); 6] = [
+pub(crate) const ASKED: [(Api, usize); 7] = [
     (Api::Chat, 0),
     (Api::Chat, 1),
     (Api::Chat, 20),
     (Api::Anthropic, 1),
+    (Api::Anthropic, 20),
     (Api::Ollama, 1),
     (Api::Responses, 1),
 ];

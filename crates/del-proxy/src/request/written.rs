@@ -52,6 +52,9 @@ impl Written<'_> {
     }
 }
 
+/// Members that become a part of the prompt.
+const IN_PROMPT: [&str; 4] = ["messages", "tools", "tool_choice", "parallel_tool_calls"];
+
 /// Under a grammar a small model may never close a string: tokens after which it has lost its way.
 const LONGEST_CALL: u64 = 1024;
 
@@ -105,10 +108,11 @@ impl Request {
             .reminding(held)
             .choosing(choice);
         prompt.read(messages(asked)).map_err(|error| Refusal::bad_request(error.to_string()))?;
-        let mut body = asked.clone();
-        for name in ["tools", "tool_choice", "parallel_tool_calls"] {
-            body.shift_remove(name);
-        }
+        let mut body: Map<String, Value> = asked
+            .iter()
+            .filter(|(name, _)| !IN_PROMPT.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
             stop_at(&mut body, &stops(writing.dialect));
