@@ -6,6 +6,7 @@ use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
 use del_wire::{Delta, Finish, Ids, Piece, Reading};
 
+use super::opening::Opening;
 use super::{Asking, Reader};
 
 /// Reads a choice.
@@ -48,15 +49,6 @@ struct Told {
     /// How many faults there were of each kind.
     faults: BTreeMap<&'static str, usize>,
     dialect: Option<String>,
-}
-
-/// White space at the beginning waits until something follows it.
-#[derive(Debug, Default)]
-struct Opening {
-    blank: String,
-    /// Stands before what follows, in place of white space.
-    between: &'static str,
-    over: bool,
 }
 
 /// A call that has begun.
@@ -237,40 +229,14 @@ impl Sink for Teller<'_> {
                     self.told.open = Some(open);
                 }
             }
-            Event::CallEnd { call, .. } => {
-                let open = self.told.open.take();
-                self.told.note(open.as_ref());
-                if let Some(mut open) = open.filter(|open| !open.surplus) {
-                    let json = std::mem::take(&mut open.json);
-                    let json = if self.reader.restore {
-                        Dialects::builtin().restore_json(&json)
-                    } else {
-                        json.into()
-                    };
-                    self.send(&mut open, Some(&json));
-                    if let Some(index) = open.index {
-                        self.told.whole.push(index);
-                        if !open.custom {
-                            self.told.pieces.push(Piece::CallEnd { index });
-                        }
-                    }
-                    self.told.ids.extend(open.id.map(|id| (call, id)));
-                }
-                self.told.pieces.append(&mut self.told.waiting);
-            }
+            Event::CallEnd { call, .. } => self.end(call),
             Event::Fault(fault) => {
                 *self.told.faults.entry(fault.kind.as_str()).or_default() += 1;
                 if let Some(call) = fault.call.filter(|_| fault.kind.changes_arguments()) {
                     self.told.guessed.entry(call).or_insert(fault.kind);
                 }
                 if fault.kind.ends_call() {
-                    let open = self.told.open.take();
-                    self.told.pieces.append(&mut self.told.waiting);
-                    self.told.note(open.as_ref());
-                    if !open.as_ref().is_some_and(|open| open.surplus) {
-                        let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
-                        self.told.broken.push(Report { kind: fault.kind, span, call, place: None });
-                    }
+                    self.break_off(fault.kind, span);
                 }
             }
         }
@@ -278,6 +244,35 @@ impl Sink for Teller<'_> {
 }
 
 impl Teller<'_> {
+    /// The open call is whole; this is its number for the reader.
+    fn end(&mut self, call: u32) {
+        let open = self.told.close();
+        if let Some(mut open) = open.filter(|open| !open.surplus) {
+            let json = std::mem::take(&mut open.json);
+            let json =
+                if self.reader.restore { Dialects::builtin().restore_json(&json) } else { json.into() };
+            self.send(&mut open, Some(&json));
+            if let Some(index) = open.index {
+                self.told.whole.push(index);
+                if !open.custom {
+                    self.told.pieces.push(Piece::CallEnd { index });
+                }
+            }
+            self.told.ids.extend(open.id.map(|id| (call, id)));
+        }
+        self.told.pieces.append(&mut self.told.waiting);
+    }
+
+    /// The open call does not count.
+    fn break_off(&mut self, kind: FaultKind, span: Span) {
+        let open = self.told.close();
+        self.told.pieces.append(&mut self.told.waiting);
+        if !open.as_ref().is_some_and(|open| open.surplus) {
+            let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
+            self.told.broken.push(Report { kind, span, call, place: None });
+        }
+    }
+
     /// Sends what is certain of a call, or all of it once it is `whole`.
     fn send(&mut self, open: &mut Open, whole: Option<&str>) {
         let (json, upto) = match whole {
@@ -310,11 +305,13 @@ impl Teller<'_> {
 }
 
 impl Told {
-    /// Keeps a call that asks for definitions. What there is of one that broke off is as good.
-    fn note(&mut self, open: Option<&Open>) {
-        if let Some(Open { id, name, json, .. }) = open.filter(|open| open.asks) {
+    /// The call that was open. One that asks for definitions is kept: what there is of it is as good where it broke off.
+    fn close(&mut self) -> Option<Open> {
+        let open = self.open.take();
+        if let Some(Open { id, name, json, .. }) = open.as_ref().filter(|open| open.asks) {
             self.asked.push(Call { id: id.clone(), name: name.clone(), arguments: json.clone() });
         }
+        open
     }
 
     /// An answer that was nothing but calls which may not go out says so: without a word, clients take it for broken.
@@ -347,27 +344,6 @@ impl Told {
             Some(Piece::Arguments { index: last, json }) if *last == index => json.push_str(more),
             _ => self.pieces.push(Piece::Arguments { index, json: more.to_owned() }),
         }
-    }
-}
-
-impl Opening {
-    /// What comes stands behind this text.
-    fn follow(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.between = "\n\n";
-        }
-    }
-
-    fn pass(&mut self, text: &str) -> Option<String> {
-        if self.over {
-            return Some(text.to_owned());
-        }
-        self.blank.push_str(text);
-        self.over = !text.trim().is_empty();
-        self.over.then(|| {
-            let text = std::mem::take(&mut self.blank);
-            if self.between.is_empty() { text } else { [self.between, text.trim_start()].concat() }
-        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::stream::is_plain;
 use super::{Asking, Reader, Summary};
 
 /// An answer for the client.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// Its JSON.
     pub body: String,
@@ -62,18 +62,8 @@ pub fn translate_between(
         return Err(Trouble::Refused(error));
     }
     let is_chat = server.is_chat();
-    let mut answer = Answer {
-        body: String::new(),
-        dialect: None,
-        changed: Vec::new(),
-        guesses: Vec::new(),
-        broken: Vec::new(),
-        refused: Vec::new(),
-        calls: 0,
-        summary: Summary { usage: chunk.usage, ..Summary::default() },
-        asking: None,
-        blocks: Blocks::default(),
-    };
+    let summary = Summary { usage: chunk.usage, ..Summary::default() };
+    let mut answer = Answer { summary, ..Answer::default() };
     let mut choices: Vec<(Choice, ToldChoice, &Delta)> = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
         // Chats say all of a choice in one place, and may leave out its number.

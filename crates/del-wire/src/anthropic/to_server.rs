@@ -22,14 +22,11 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     if out.get("temperature").and_then(Value::as_f64).is_some_and(|heat| heat > 1.0) {
         out.insert("temperature".to_owned(), json!(1.0));
     }
-    let stops: Vec<&Value> = match body.get("stop") {
-        Some(stop @ Value::String(_)) => vec![stop],
-        Some(Value::Array(stops)) => stops.iter().collect(),
-        _ => Vec::new(),
-    };
+    let stops =
+        body.get("stop").map(|stop| stop.as_array().map_or(std::slice::from_ref(stop), Vec::as_slice));
     // White space alone is refused.
-    let stops = stops.into_iter().filter(|stop| stop.as_str().is_some_and(|stop| !stop.trim().is_empty()));
-    let stops: Vec<&Value> = stops.collect();
+    let said = |stop: &&Value| stop.as_str().is_some_and(|stop| !stop.trim().is_empty());
+    let stops: Vec<&Value> = stops.into_iter().flatten().filter(said).collect();
     if !stops.is_empty() {
         out.insert("stop_sequences".to_owned(), json!(stops));
     }
@@ -40,31 +37,7 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     if let Some(user) = body.get("user").and_then(Value::as_str) {
         out.insert("metadata".to_owned(), json!({"user_id": user}));
     }
-    let mut system = Vec::new();
-    let mut messages: Vec<Value> = Vec::new();
-    for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
-        let (role, blocks) = match message["role"].as_str().unwrap_or_default() {
-            "system" | "developer" => {
-                system.extend(text_blocks(&message["content"]));
-                continue;
-            }
-            "assistant" => ("assistant", assistant(message)),
-            "tool" | "function" => ("user", vec![result(message)]),
-            _ => ("user", content(&message["content"])),
-        };
-        if blocks.is_empty() {
-            continue;
-        }
-        // Roles take turns here.
-        match messages.last_mut() {
-            Some(last) if last["role"] == role => {
-                if let Some(Value::Array(content)) = last.get_mut("content") {
-                    content.extend(blocks);
-                }
-            }
-            _ => messages.push(json!({"role": role, "content": blocks})),
-        }
-    }
+    let (system, messages) = conversation(body);
     if !system.is_empty() {
         out.insert("system".to_owned(), Value::Array(system));
     }
@@ -80,6 +53,34 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         out.insert("cache_control".to_owned(), mark.clone());
     }
     Value::Object(out)
+}
+
+/// The instructions, and the messages, whose roles take turns here.
+fn conversation(body: &Map<String, Value>) -> (Vec<Value>, Vec<Value>) {
+    let (mut system, mut messages) = (Vec::new(), Vec::<Value>::new());
+    for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
+        let (role, blocks) = match message["role"].as_str().unwrap_or_default() {
+            "system" | "developer" => {
+                system.extend(text_blocks(&message["content"]));
+                continue;
+            }
+            "assistant" => ("assistant", assistant(message)),
+            "tool" | "function" => ("user", vec![result(message)]),
+            _ => ("user", content(&message["content"])),
+        };
+        if blocks.is_empty() {
+            continue;
+        }
+        match messages.last_mut() {
+            Some(last) if last["role"] == role => {
+                if let Some(Value::Array(content)) = last.get_mut("content") {
+                    content.extend(blocks);
+                }
+            }
+            _ => messages.push(json!({"role": role, "content": blocks})),
+        }
+    }
+    (system, messages)
 }
 
 fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
