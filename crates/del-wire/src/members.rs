@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::arguments::object;
 
@@ -28,7 +28,8 @@ impl Members {
         json_text(text, &mut self.0);
     }
 
-    pub(crate) fn value(&mut self, value: &Value) {
+    pub(crate) fn add_value(&mut self, name: &str, value: &impl Serialize) {
+        self.name(name);
         // A vector takes every write, and a value can always be written.
         let _ = serde_json::to_writer(&mut self.0, value);
     }

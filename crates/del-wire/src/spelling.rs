@@ -42,11 +42,11 @@ pub(crate) fn write(value: &Value, path: &[&str], out: &mut Vec<u8>) {
         (Value::Object(members), [name, rest @ ..]) => {
             let mut object = Members::default();
             for (key, value) in members {
-                object.name(key);
                 if key == name {
+                    object.name(key);
                     write(value, rest, &mut object.0);
                 } else {
-                    object.value(value);
+                    object.add_value(key, value);
                 }
             }
             object.write(out);

@@ -82,7 +82,7 @@ impl Chat {
             None => {
                 out.add_text("id", told.chunk.id.as_deref().unwrap_or("chatcmpl-0"));
                 out.add_text("object", object);
-                out.add("created", &self.created.to_string());
+                out.add_number("created", self.created);
                 out.add_text("model", told.chunk.model.as_deref().unwrap_or_default());
             }
         }
@@ -173,7 +173,7 @@ impl Chat {
         let mut events = Vec::with_capacity(deltas.len() + 1);
         for (place, mut delta) in deltas.into_iter().enumerate() {
             let mut choice = Members::default();
-            choice.add("index", &new.index.to_string());
+            choice.add_number("index", new.index.into());
             if place == 0 {
                 delta.extend(&inside);
             }
@@ -187,7 +187,7 @@ impl Chat {
         if let Some(reason) = &new.reason {
             let reason = if self.legacy && reason == "tool_calls" { "function_call" } else { reason };
             let mut choice = Members::default();
-            choice.add("index", &new.index.to_string());
+            choice.add_number("index", new.index.into());
             choice.add("delta", "{}");
             choice.add_text("finish_reason", reason);
             events.push(choice);
@@ -278,11 +278,11 @@ impl ToClient for Chat {
             }
             let mut text = Members::default();
             for (name, value) in &message {
-                text.add(name, &value.to_string());
+                text.add_value(name, value);
             }
             text.extend(&inside);
             let mut choice = Members::default();
-            choice.add("index", &new.index.to_string());
+            choice.add_number("index", new.index.into());
             choice.add_object("message", &text);
             choice.extend(&beside);
             let logprobs = if raw.is_none() { told.logprobs(new) } else { Vec::new() };
@@ -298,7 +298,7 @@ impl ToClient for Chat {
         if fields.is_none()
             && let Some(usage) = told.chunk.usage
         {
-            out.add("usage", &usage_of(usage).to_string());
+            out.add_value("usage", &usage_of(usage));
         }
         out.into_text()
     }
@@ -339,7 +339,7 @@ fn unknown<'r>(raw: Option<&'r str>, of: &str) -> (Vec<(String, &'r str)>, Vec<(
 /// A piece as the members of the delta that adds it.
 fn written(piece: &Piece, legacy: bool) -> Option<Members> {
     let mut delta = Members::default();
-    let mut add = |name: &str, value: Value| delta.add(name, &value.to_string());
+    let mut add = |name: &str, value: Value| delta.add_value(name, &value);
     match piece {
         Piece::Reasoning(text) => delta.add_text("reasoning_content", text),
         Piece::Text(text) => delta.add_text("content", text),

@@ -67,8 +67,7 @@ impl Ollama {
         line.add("done", if done { "true" } else { "false" });
         if done {
             if !self.logprobs.is_empty() {
-                let list = Value::Array(std::mem::take(&mut self.logprobs));
-                line.add("logprobs", &list.to_string());
+                line.add_value("logprobs", &std::mem::take(&mut self.logprobs));
             }
             let known = |reason: &&str| matches!(*reason, "length" | "load");
             line.add_text("done_reason", self.reason.as_deref().filter(known).unwrap_or("stop"));

@@ -45,7 +45,7 @@ impl Echo {
         for (name, usual) in SAID_AGAIN {
             match (said(name), tools.filter(|_| name == "tools")) {
                 (_, Some(tools)) => members.add(name, &on_one_line(tools)),
-                (Some(value), _) => members.add(name, &value.to_string()),
+                (Some(value), _) => members.add_value(name, value),
                 (None, _) => members.add(name, usual),
             }
         }

@@ -1,6 +1,6 @@
 //! One item of a response.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::members::Members;
 use crate::told::Block;
@@ -53,7 +53,7 @@ impl Item {
                 part.add_text("text", so_far(begun, text));
                 part.add("annotations", "[]");
                 let logprobs = if begun { &[] } else { self.logprobs.as_slice() };
-                part.add("logprobs", &json!(logprobs).to_string());
+                part.add_value("logprobs", &logprobs);
             }
             Block::Refusal(text) => {
                 part.add_text("type", "refusal");

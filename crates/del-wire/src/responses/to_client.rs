@@ -139,7 +139,7 @@ impl Responses {
             Block::Text(text) => {
                 said.add("content_index", "0");
                 said.add_text("text", text);
-                said.add("logprobs", &json!(item.logprobs).to_string());
+                said.add_value("logprobs", &item.logprobs);
                 "response.output_text.done"
             }
             Block::Refusal(text) => {
