@@ -201,6 +201,12 @@ impl Agent {
         self.usage
     }
 
+    /// Offers a tool more from the next request on, also in the middle of a question.
+    pub fn offer(&mut self, tool: Tool) {
+        self.settings.tools.push(tool);
+        self.tools = self.settings.tools.clone().into();
+    }
+
     /// How the model learns of the tools at present.
     pub fn mode(&self) -> Mode {
         self.mode

@@ -203,8 +203,9 @@ impl Hands {
         if !self.skills.is_empty() {
             self.offered.push(prompts::tool());
         }
-        self.offered.extend(self.job_tool());
         self.offered.extend(self.delegating.clone());
+        // Last, where it also stands when it comes in the middle of a conversation: the beginning stays as it was.
+        self.offered.extend(self.job_tool());
     }
 
     /// What the files that tools changed are now beside what they were, as a diff each.

@@ -231,6 +231,7 @@ impl Session {
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
         self.turns_before = self.turns;
+        self.offer_jobs();
         let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
         loop {
@@ -246,6 +247,7 @@ impl Session {
                 Effect::Run(calls) => {
                     screen.turn_over(false);
                     let results = self.run_calls(&calls, cancel, asked, screen);
+                    self.offer_jobs();
                     stopped = self.hands.take_stop();
                     let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel

@@ -23,6 +23,7 @@ use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::spelt::Spelt;
 use crate::suggest;
 use crate::text::on_one_line;
+use crate::tools::run_command;
 use crate::undo::UndoStore;
 use crate::web::Web;
 use crate::workspace::{Workspace, WorkspaceError};
@@ -125,8 +126,15 @@ impl Toolbox {
     }
 
     /// Lets commands run in the background: those that end with `&`. They end with the toolbox at the latest.
+    /// Whoever reads the definition of `run_command` is told so.
     pub fn let_jobs(&mut self) {
-        self.context.jobs.get_or_insert_default();
+        if self.context.jobs.is_some() {
+            return;
+        }
+        self.context.jobs = Some(Jobs::default());
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.name == run_command::TOOL.name) {
+            tool.description.push_str(run_command::IN_BACKGROUND);
+        }
     }
 
     /// The commands that run in the background, or did; none where that was not allowed.

@@ -4,7 +4,7 @@ use crate::script::{
     Talk, call_text, native_call, prompt_mode, request, settings, text_answer, tool_results,
 };
 use del_agent::{Effect, Entry, Failure, Mode, Notice, Server, Settings, ToolsMode};
-use del_dialects::Call;
+use del_dialects::{Call, Tool};
 use serde_json::json;
 
 #[test]
@@ -261,4 +261,25 @@ fn a_call_of_a_tool_nobody_has_goes_to_the_caller() {
     talk.ask("hi");
     let calls: Vec<Call> = talk.answer_with_calls(&native_call("a", "no_such_tool", &["{}"]));
     assert_eq!(calls[0].name, "no_such_tool");
+}
+
+#[test]
+fn a_tool_that_is_offered_in_the_middle_of_a_question_can_be_called_at_once() {
+    for settings in [settings(), prompt_mode()] {
+        let mut talk = Talk::new(settings);
+        let before = talk.ask("Read it.").to_string();
+        let calls = talk.answer_with_calls(&native_call("a", "read_file", &["{\"path\":\"1\"}"]));
+        let tool = Tool {
+            name: "follow".into(),
+            description: "Follows.".into(),
+            parameters: json!({"type": "object"}).into(),
+        };
+        talk.agent.offer(tool);
+        let after = talk.give(tool_results(&calls, "R")).to_string();
+        assert!(!before.contains("follow") && after.contains("follow"), "{after}");
+        let calls = talk.answer_with_calls(&text_answer(&[
+            "<tool_call>{\"name\": \"follow\", \"arguments\": {}}</tool_call>",
+        ]));
+        assert_eq!(calls[0].name, "follow");
+    }
 }

@@ -12,7 +12,7 @@ use crate::screen::stage;
 
 /// What the tool is called.
 pub(crate) const NAME: &str = "job";
-/// The tool that starts jobs.
+/// The tool that starts jobs, and says how.
 const STARTS: &str = "run_command";
 /// Seconds that are waited at most.
 const LONGEST_WAIT: u64 = 600;
@@ -28,10 +28,7 @@ struct Arguments {
 fn tool() -> Tool {
     Tool {
         name: NAME.into(),
-        description: format!(
-            "Shows what a command in the background wrote since you last looked, waits for its end, or ends it. A command \
-             of {STARTS} runs in the background when it ends with `&`: for servers and long builds. You are told when it ends."
-        ),
+        description: "Shows what a command in the background wrote since you last looked, waits for its end, or ends it.".into(),
         parameters: json!({
             "type": "object",
             "properties": {
@@ -53,9 +50,16 @@ impl Hands {
         }
     }
 
-    /// The tool that follows jobs, where there may be some.
+    /// The tool that follows jobs, once there are any: before, a small model would take it for the one that runs commands.
     pub(crate) fn job_tool(&self) -> Option<Tool> {
-        self.toolbox.jobs().map(|_| tool())
+        self.toolbox.jobs().filter(|jobs| !jobs.states().is_empty()).map(|_| tool())
+    }
+
+    /// The same, if it is not offered yet; from now on it is.
+    pub(crate) fn offer_jobs(&mut self) -> Option<Tool> {
+        let tool = self.job_tool().filter(|_| self.offered.iter().all(|offered| offered.name != NAME))?;
+        self.offered.push(tool.clone());
+        Some(tool)
     }
 
     /// Does what the model wants of a job.

@@ -4,6 +4,7 @@ use std::io;
 
 use anyhow::Result;
 use del_agent::{Constrain, Image, Settings};
+use del_dialects::Tool;
 use serde_json::Value;
 
 use super::{Session, SessionOptions, agent, chosen, delegate, unusable, words};
@@ -36,6 +37,14 @@ impl Session {
         let tools = self.hands.tools().to_vec();
         let system = instructions(&self.options, &self.hands, &self.memory, &self.added);
         self.configure(Settings { tools, system, ..self.settings.clone() })
+    }
+
+    /// Offers the tool that follows jobs when the first has begun, and says which that is.
+    pub(super) fn offer_jobs(&mut self) -> Option<Tool> {
+        let tool = self.hands.offer_jobs()?;
+        self.settings.tools.push(tool.clone());
+        self.agent.offer(tool.clone());
+        Some(tool)
     }
 
     /// Takes another model for what follows.

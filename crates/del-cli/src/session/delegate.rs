@@ -184,6 +184,7 @@ impl Session {
                 }
                 Effect::Run(calls) => {
                     let results = self.hands.run(&calls, cancel, asked, folded);
+                    self.offer_jobs().into_iter().for_each(|tool| agent.offer(tool));
                     let input = if cancel.is_cancelled() || self.hands.is_stopped() {
                         Input::Cancel
                     } else {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{Reply, Server, calls, says};
@@ -22,7 +22,7 @@ fn command(text: &str) -> Reply {
     calls("c1", "run_command", &json!({"command": text}))
 }
 
-fn job(arguments: &serde_json::Value) -> Reply {
+fn job(arguments: &Value) -> Reply {
     calls("c2", "job", arguments)
 }
 
@@ -34,6 +34,32 @@ fn a_model_starts_a_job_waits_for_it_and_reads_it() {
     assert_eq!((got.code, got.out.trim()), (0, "It is done."), "{got:#?}");
     assert!(told.contains("in the background as job 1") && told.contains("fin\\nished"), "{told}");
     assert!(told.contains("exit code 0: echo fin; echo ished; its output: /"), "{told}");
+}
+
+/// The names of the tools that a request offers, and what is said of the one that runs commands.
+fn offered(server: &Server, request: usize) -> (Vec<String>, String) {
+    let tools = server.completions()[request].body["tools"].as_array().unwrap().clone();
+    let of = |tool: &Value, key: &str| tool["function"][key].as_str().unwrap().to_owned();
+    let runs = tools.iter().find(|tool| of(tool, "name") == "run_command").unwrap();
+    (tools.iter().map(|tool| of(tool, "name")).collect(), of(runs, "description"))
+}
+
+#[test]
+fn a_model_has_the_tool_that_follows_jobs_once_there_is_one() {
+    let task = calls("c0", "task", &json!({"description": "d", "prompt": "p", "may_change": true}));
+    let script = vec![task, command("true &"), says("Begun."), command("true &"), says("It runs.")];
+    let server = Server::new(script);
+    let files = directory(&[]);
+    let arguments = ["-p", "Begin.", "--base-url", server.url(), "--sandbox", "off", "--unsafe"];
+    let got = run(del(&arguments).current_dir(files.path()), "");
+    assert_eq!(got.code, 0, "{got:#?}");
+    let lists: Vec<(Vec<String>, String)> = (0..5).map(|request| offered(&server, request)).collect();
+    // The sub-agent's are the second and the third.
+    let has: Vec<bool> = lists.iter().map(|(names, _)| names.iter().any(|name| name == "job")).collect();
+    assert_eq!(has, [false, false, true, true, true]);
+    assert_eq!(lists[3].0.len(), lists[0].0.len() + 1);
+    assert!(lists[3].0.starts_with(&lists[0].0), "the others stay where they were: {:?}", lists[3].0);
+    assert!(lists[0].1.contains("ends with `&`"), "{}", lists[0].1);
 }
 
 #[test]
@@ -126,6 +152,7 @@ fn the_user_starts_lists_and_ends_jobs() {
         terminal.until(says);
         terminal.until("> ");
     }
+    assert_eq!(offered(&server, 0).0.last().unwrap(), "job");
     let asked = server.completions()[0].body["messages"].to_string();
     assert!(asked.contains("[job 1 is over after") && asked.contains("ended by request"), "{asked}");
 }

@@ -39,7 +39,7 @@ fn a_native_call_runs_and_its_result_goes_back() {
     let requests = server.completions();
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].body["model"], "scripted");
-    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 9, "the core set, `job` and `task`");
+    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 8, "the core set and `task`");
     let messages = requests[1].body["messages"].as_array().unwrap();
     let last = messages.last().unwrap();
     assert_eq!((&last["role"], &last["tool_call_id"]), (&json!("tool"), &json!("c1")));

@@ -44,6 +44,10 @@ pub(crate) static TOOL: Entry = Entry {
     prepare,
 };
 
+/// What its definition says besides where commands may run in the background.
+pub(crate) const IN_BACKGROUND: &str =
+    " One that ends with `&` runs in the background, for servers and long builds; you are told when it ends.";
+
 struct RunCommand {
     command: String,
     directory: PathBuf,
