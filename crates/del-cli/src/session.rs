@@ -149,6 +149,9 @@ impl Session {
             in_prompt: self.agent.mode() == Mode::Prompt,
         };
         self.record.keep(&set, self.agent.entries());
+        if let Some(trouble) = self.record.trouble() {
+            crate::say(format!("this conversation is not kept: {trouble}"));
+        }
     }
 
     /// Writes down what a failure has left of the conversation.

@@ -275,9 +275,6 @@ impl Chat {
                 }));
             }
         }
-        if let Some(trouble) = self.session.record.trouble() {
-            say(&self.paint.yellow(format!("! this conversation is not kept: {}", visible(&trouble))));
-        }
         Ok(())
     }
 

@@ -372,3 +372,17 @@ fn a_conversation_branches_and_is_named_and_models_are_picked() {
     assert_eq!(place.run(&["sessions", "rm", id(&named)]).code, 0);
     assert_eq!(place.list().len(), 1);
 }
+
+#[test]
+fn whoever_asks_is_told_that_a_conversation_cannot_be_kept() {
+    let place = Place::new();
+    let state = place.home.path().join(".local/state/del");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::write(state.join("sessions"), "no folder").unwrap();
+    let server = Server::new(vec![says("One."), says("Two.")]);
+    let told = "this conversation is not kept: ";
+    let got = place.ask(&server, "first", &[]);
+    assert!(got.out == "One.\n" && got.err.matches(told).count() == 1, "{got:#?}");
+    let got = place.ask(&server, "second", &["--no-session"]);
+    assert!(!got.err.contains(told), "{got:#?}");
+}

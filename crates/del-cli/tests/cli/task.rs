@@ -125,7 +125,7 @@ fn events_are_lines_of_json_and_the_last_one_is_the_result() {
         calls("c1", "read_file", &json!({"file_path": "a.txt"})),
         says("It says forty-two."),
     ]);
-    let got = run_in(&files, task(&server, &["--output-format", "stream-json"]));
+    let got = run_in(&files, task(&server, &["--output-format", "stream-json", "--no-session"]));
     assert_eq!((got.code, got.err.as_str()), (0, ""), "{got:#?}");
     let lines = got.lines();
     let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<&Value>>();
@@ -261,7 +261,7 @@ fn answers_cannot_act_on_what_is_beside_them() {
     assert!(!without_colours.contains(['\u{1b}', '\u{7}']), "{got:#?}");
     let message = json!({"error": {"message": "line one\nline \u{1b}]0;two\u{7}"}}).to_string();
     let server = Server::new(vec![Reply::Status(400, message)]);
-    let got = run_in(&files, task(&server, &[]));
+    let got = run_in(&files, task(&server, &["--no-session"]));
     got.fails(1, "line one line ␛]0;two␇");
     assert_eq!(got.err.lines().count(), 1, "{got:#?}");
     // A terminal may stand behind a pipe.
