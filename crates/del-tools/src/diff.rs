@@ -1,5 +1,6 @@
 //! The difference between two texts, as people and models read it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
@@ -8,6 +9,8 @@ use crate::outcome::counted;
 
 /// A unified diff is found within this time; after it the diff is still right, only longer than need be.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// Characters of a line that are shown.
+const LONGEST_LINE: usize = 1000;
 
 /// What changed from one text to the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,15 +48,29 @@ pub(crate) fn difference(old: &str, new: &str, from: &str, to: &str) -> Differen
     Difference { added, removed, unified }
 }
 
-/// The first `limit` lines, and how many more there are.
+/// The first `limit` lines, each up to [`LONGEST_LINE`], and how much more there is. No limit leaves nothing out.
 pub(crate) fn first_lines(text: &str, limit: usize) -> String {
-    let total = text.lines().count();
-    if total <= limit {
-        return text.trim_end_matches('\n').to_owned();
+    let text = text.trim_end_matches('\n');
+    if limit == usize::MAX {
+        return text.to_owned();
     }
-    let mut shown: Vec<_> = text.lines().take(limit).map(str::to_owned).collect();
-    shown.push(format!("... [{} of diff]", counted(total - limit, "more line")));
+    let mut shown: Vec<_> = text.lines().take(limit).map(beginning).collect();
+    let left_out = text.lines().count() - shown.len();
+    if left_out > 0 {
+        shown.push(format!("... [{} of diff]", counted(left_out, "more line")).into());
+    }
     shown.join("\n")
+}
+
+/// A line, or its beginning and how much more of it there is.
+fn beginning(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth(LONGEST_LINE) {
+        None => line.into(),
+        Some((end, _)) => {
+            let left_out = line[end..].chars().count();
+            format!("{}... [{}]", &line[..end], counted(left_out, "more character")).into()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -66,5 +83,11 @@ mod tests {
         assert_eq!((difference.added, difference.removed), (2, 1));
         assert_eq!(difference.unified, "--- a/f\n+++ b/f\n@@ -1,3 +1,4 @@\n a\n-b\n+x\n+y\n c\n");
         assert_eq!(first_lines(&difference.unified, 2), "--- a/f\n+++ b/f\n... [6 more lines of diff]");
+        let long = format!("+{}\n+b\n", "日".repeat(5000));
+        let cut = format!("+{}... [4,001 more characters]\n+b", "日".repeat(999));
+        assert_eq!(
+            (first_lines(&long, 2), first_lines(&long, usize::MAX)),
+            (cut, long.trim_end().to_owned())
+        );
     }
 }

@@ -167,7 +167,8 @@ impl Question {
     }
 
     /// The question as text for a terminal: nothing in it can act on the terminal. A command is shown whole; of a diff
-    /// and of the arguments of a foreign tool the first 200 lines and how many more there are.
+    /// and of the arguments of a foreign tool the first 200 lines and how many more there are; of a line of a diff 1000
+    /// characters.
     pub fn text(&self) -> String {
         self.written(SHOWN_LINES)
     }
