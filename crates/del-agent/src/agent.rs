@@ -154,7 +154,7 @@ impl Agent {
         Ok(agent.with_entries(self.entries))
     }
 
-    /// Takes up a conversation that was kept. Calls that were never run are told to the model as such.
+    /// Takes up a conversation that was kept. The model is told that nobody knows what became of calls without a result.
     #[must_use]
     pub fn with_entries(mut self, entries: Vec<Entry>) -> Self {
         self.ids = Ids::default();
@@ -173,7 +173,7 @@ impl Agent {
             };
             self.entries.push(entry);
             if !dangling.is_empty() {
-                self.keep_results(Slot::empty(dangling), prompt::CANCELLED);
+                self.keep_results(Slot::empty(dangling), prompt::LOST);
             }
         }
         self

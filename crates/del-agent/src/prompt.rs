@@ -8,6 +8,8 @@ use del_dialects::{Dialects, FaultKind, Report, Tool};
 pub(crate) const NO_RESULT: &str = "Error: the tool gave no result.";
 /// The result of a call that the user stopped.
 pub(crate) const CANCELLED: &str = "Error: cancelled by the user.";
+/// The result of a call of a conversation that was kept, where none was.
+pub(crate) const LOST: &str = "Error: the session ended in the middle of this call. How much of it was done is not known: look before you call it again.";
 /// The result of a call in an answer that was stopped.
 pub(crate) const NOT_RUN: &str = "Error: not run, for the same call was made too often.";
 

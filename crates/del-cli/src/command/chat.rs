@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
-use del_tools::{Approval, counted, visible};
+use del_tools::{Approval, ToolResult, counted, visible};
 use line::{Lines, Read};
 use word::Word;
 
@@ -26,6 +26,7 @@ use crate::exit::{self, Exit};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Typed};
+use crate::screen::lines;
 use crate::screen::look::{self, Look};
 use crate::screen::markdown::Markdown;
 use crate::screen::pastes::Pastes;
@@ -184,6 +185,14 @@ impl Chat {
                 Entry::User { text, .. } => say(&format!("> {}", beginning(&visible(text)))),
                 Entry::Assistant { text, .. } if !text.is_empty() => self.say_again(text),
                 _ => {}
+            }
+        }
+        // An answer did not follow: this is where the work stopped.
+        if let [.., Entry::Assistant { calls, .. }, Entry::Results { results }] = entries {
+            for (call, result) in calls.iter().zip(results) {
+                say(&lines::call(self.look, call));
+                let result = ToolResult { ok: result.ok, ..ToolResult::success(&result.text) };
+                say(&lines::result(self.look, &result, false));
             }
         }
     }

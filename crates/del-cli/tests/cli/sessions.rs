@@ -175,10 +175,18 @@ fn a_conversation_that_died_in_the_middle_goes_on() {
     let call = lines.iter().position(|line| line.contains("\"calls\":[{")).unwrap();
     let torn = lines[..=call].concat() + &lines[call + 1][..lines[call + 1].len() / 2];
     std::fs::write(&record, torn).unwrap();
+    let mut terminal = place.terminal(&["-c", "--base-url", server.url(), "--color", "never"]);
+    terminal.until("● read_file(file_path: \"a.txt\")");
+    terminal.until("⎿ Error: the session ended in the middle of this call.");
+    terminal.until("> ");
+    terminal.write("exit\r");
+    terminal.end();
     let got = place.ask(&server, "And?", &["-c"]);
     assert!(got.err.contains("lines of this session that cannot be read are left out: 1"), "{got:#?}");
     let messages = server.completions()[2].body["messages"].clone();
-    assert_eq!(messages[3]["content"], "Error: cancelled by the user.", "{messages:#}");
+    let told = "Error: the session ended in the middle of this call. How much of it was done is not known: look before \
+                you call it again.";
+    assert_eq!(messages[3]["content"], told, "{messages:#}");
     let shown = place.run(&["sessions", "show", id(&place.list()[0]), "--json"]).json();
     assert_eq!(shown["entries"].as_array().unwrap().len(), 5, "{shown:#}");
 }
