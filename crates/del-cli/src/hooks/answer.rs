@@ -33,6 +33,8 @@ pub(crate) struct Reply {
 
 /// An exit code that objects.
 const BLOCKS: i32 = 2;
+/// What a decision may be.
+const WORDS: [&str; 5] = ["allow", "approve", "ask", "deny", "block"];
 
 impl Decision {
     pub(super) fn weight(&self) -> u8 {
@@ -96,6 +98,15 @@ fn answer(hook: &Hook, output: &str) -> Reply {
     };
     let text = |value: &Value| value.as_str().unwrap_or_default().trim().to_owned();
     let specific = &json["hookSpecificOutput"];
+    let permission = &specific["permissionDecision"];
+    let said = if permission.is_null() { &json["decision"] } else { permission };
+    if !said.is_null() && !said.as_str().is_some_and(|word| WORDS.contains(&word)) {
+        return broken(hook, &format!("expected one of {} as its decision, got {said}", WORDS.join(", ")));
+    }
+    let input = &specific["updatedInput"];
+    if !input.is_null() && !input.is_object() {
+        return broken(hook, &format!("expected an object in \"updatedInput\", got {input}"));
+    }
     let message = text(&json["systemMessage"]);
     if !message.is_empty() {
         reply.shown.push(format!("says: {message}"));
@@ -111,8 +122,7 @@ fn answer(hook: &Hook, output: &str) -> Reply {
         let why = text(value);
         if why.is_empty() { "it gave no reason".to_owned() } else { why }
     };
-    let permission = &specific["permissionDecision"];
-    match (hook.event, permission.as_str().or_else(|| json["decision"].as_str())) {
+    match (hook.event, said.as_str()) {
         (Event::PreToolUse, Some("allow" | "approve")) => {
             reply.decision = Decision::Allow;
             reply.shown.push(if hook.of_project {
@@ -128,14 +138,14 @@ fn answer(hook: &Hook, output: &str) -> Reply {
         }
         (event, Some("deny" | "block")) => {
             let key =
-                if permission.is_string() { &specific["permissionDecisionReason"] } else { &json["reason"] };
+                if permission.is_null() { &json["reason"] } else { &specific["permissionDecisionReason"] };
             reply.deny(event, &reason(key));
         }
         _ => {}
     }
-    if hook.event == Event::PreToolUse && specific["updatedInput"].is_object() {
+    if hook.event == Event::PreToolUse && input.is_object() {
         reply.shown.push("changed the arguments".to_owned());
-        reply.input = Some(specific["updatedInput"].clone());
+        reply.input = Some(input.clone());
     }
     reply
 }
@@ -196,6 +206,16 @@ mod tests {
         };
         assert_eq!((decide("allow"), decide("deny")), (Decision::Allow, deny("r")));
         assert_eq!(decide("ask"), Decision::Ask("a hook asks: r".to_owned()));
+        // Who writes a decision has one, whatever was meant.
+        for unclear in [
+            r#"{"hookSpecificOutput": {"permissionDecision": "denied"}}"#,
+            r#"{"decision": false}"#,
+            r#"{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": ["x"]}}"#,
+        ] {
+            let reply = said(PreToolUse, Some(0), unclear, "");
+            assert!(matches!(&reply.decision, Decision::Ask(why) if why.contains(", got ")), "{reply:?}");
+            assert!(reply.failed && said(PostToolUse, Some(0), unclear, "").failed);
+        }
         let block = "{\"decision\": \"block\", \"reason\": \"tests fail\"}";
         for event in [PreToolUse, PostToolUse, Stop, UserPromptSubmit] {
             assert_eq!(said(event, Some(0), block, "").decision, deny("tests fail"), "{event:?}");
