@@ -153,7 +153,7 @@ impl Config {
             self.profile_called(name).ok_or_else(|| Exit::Configuration.because(self.no_profile(name)))?;
         let wanted = settings.iter().filter(|setting| keys.contains(&setting.key.name));
         let words = |setting: &Setting| {
-            let option = setting.key.option;
+            let option = setting.key.option();
             setting.values.iter().map(|value| format!("--{option}={value}")).collect::<Vec<_>>()
         };
         Ok(wanted.flat_map(words).collect())
@@ -257,7 +257,7 @@ fn with_defaults(command: Command, path: &[&str], settings: &[&Setting]) -> Comm
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let mut command = command.mut_args(|arg| {
         let holds =
-            |setting: &&&Setting| Some(setting.key.option) == arg.get_long() && setting.key.holds(path);
+            |setting: &&&Setting| arg.get_long() == Some(&setting.key.option()) && setting.key.holds(path);
         let values: Vec<&str> = settings
             .iter()
             .filter(holds)

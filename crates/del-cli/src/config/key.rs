@@ -13,8 +13,6 @@ use toml::de::DeValue;
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// The option that it is a value for.
-    pub(super) option: &'static str,
     kind: Kind,
     scope: Scope,
     /// What a project may say of it.
@@ -66,61 +64,33 @@ enum Scope {
 pub(crate) const KEYS: [Key; 26] = [
     Key {
         variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
-        ..key("base_url", "base-url", Kind::Text, Scope::Server, SENDS, "\"http://127.0.0.1:11434/v1\"")
+        ..key("base_url", Kind::Text, Scope::Server, SENDS, "\"http://127.0.0.1:11434/v1\"")
     },
-    key("api", "api", Kind::Text, Scope::Server, SENDS, "\"ollama\""),
-    key("model", "model", Kind::Text, Scope::Server, Project::Free, "\"qwen3:8b\""),
-    key("api_key_env", "api-key-env", Kind::Text, Scope::Server, SENDS, "\"OPENAI_API_KEY\""),
-    key("think", "think", Kind::Text, Scope::Model, Project::Free, "\"high\""),
-    key("num_ctx", "num-ctx", Kind::Number, Scope::Model, Project::Free, "32768"),
-    key("keep_alive", "keep-alive", Kind::Text, Scope::Model, Project::Free, "\"30m\""),
-    key("dialect", "dialect", Kind::Text, Scope::Assistant, Project::Free, "\"auto\""),
-    key("tools_mode", "tools-mode", Kind::Text, Scope::Assistant, Project::Free, "\"prompt\""),
-    key("constrain", "constrain", Kind::Text, Scope::Assistant, Project::Free, "\"on\""),
-    key("toolset", "toolset", Kind::Text, Scope::Assistant, Project::Unset, "\"core\""),
-    key(
-        "tools",
-        "tools",
-        Kind::Texts,
-        Scope::Assistant,
-        Project::Unset,
-        "[\"read_file\", \"mcp__files__*\"]",
-    ),
-    key("max_turns", "max-turns", Kind::Number, Scope::Assistant, Project::Free, "50"),
-    key("approval_mode", "approval-mode", Kind::Text, Scope::All, APPROVAL, "\"auto-edit\""),
-    key(
-        "allow_tool",
-        "configured-allow-tool",
-        Kind::Texts,
-        Scope::All,
-        ASKS,
-        "[\"run_command(cargo test:*)\"]",
-    ),
-    key(
-        "deny_tool",
-        "configured-deny-tool",
-        Kind::Texts,
-        Scope::All,
-        Project::Free,
-        "[\"run_command(git push:*)\"]",
-    ),
-    key("allow_dir", "allow-dir", Kind::Paths, Scope::All, ASKS, "[\"~/notes\"]"),
-    key("sandbox", "sandbox", Kind::Text, Scope::All, SANDBOX, "\"on\""),
-    key(
-        "allow_network",
-        "allow-network",
-        Kind::Switch,
-        Scope::All,
-        Project::Stricter(&["true", "false"]),
-        "true",
-    ),
-    key("hide_secrets", "hide-secrets", Kind::Switch, Scope::All, OFF_ON, "true"),
-    key("no_mcp", "no-mcp", Kind::Switch, Scope::All, OFF_ON, "true"),
-    key("project", "project", Kind::Text, Scope::Assistant, YOURS, "\"off\""),
-    key("no_session", "no-session", Kind::Switch, Scope::Assistant, OFF_ON, "true"),
-    key("hide_reasoning", "hide-reasoning", Kind::Switch, Scope::Assistant, Project::Free, "true"),
-    key("color", "color", Kind::Text, Scope::Assistant, YOURS, "\"never\""),
-    key("dialect_dir", "dialect-dir", Kind::Path, Scope::Assistant, YOURS, "\"~/dialects\""),
+    key("api", Kind::Text, Scope::Server, SENDS, "\"ollama\""),
+    key("model", Kind::Text, Scope::Server, Project::Free, "\"qwen3:8b\""),
+    key("api_key_env", Kind::Text, Scope::Server, SENDS, "\"OPENAI_API_KEY\""),
+    key("think", Kind::Text, Scope::Model, Project::Free, "\"high\""),
+    key("num_ctx", Kind::Number, Scope::Model, Project::Free, "32768"),
+    key("keep_alive", Kind::Text, Scope::Model, Project::Free, "\"30m\""),
+    key("dialect", Kind::Text, Scope::Assistant, Project::Free, "\"auto\""),
+    key("tools_mode", Kind::Text, Scope::Assistant, Project::Free, "\"prompt\""),
+    key("constrain", Kind::Text, Scope::Assistant, Project::Free, "\"on\""),
+    key("toolset", Kind::Text, Scope::Assistant, Project::Unset, "\"core\""),
+    key("tools", Kind::Texts, Scope::Assistant, Project::Unset, "[\"read_file\", \"mcp__files__*\"]"),
+    key("max_turns", Kind::Number, Scope::Assistant, Project::Free, "50"),
+    key("approval_mode", Kind::Text, Scope::All, APPROVAL, "\"auto-edit\""),
+    key("allow_tool", Kind::Texts, Scope::All, ASKS, "[\"run_command(cargo test:*)\"]"),
+    key("deny_tool", Kind::Texts, Scope::All, Project::Free, "[\"run_command(git push:*)\"]"),
+    key("allow_dir", Kind::Paths, Scope::All, ASKS, "[\"~/notes\"]"),
+    key("sandbox", Kind::Text, Scope::All, SANDBOX, "\"on\""),
+    key("allow_network", Kind::Switch, Scope::All, Project::Stricter(&["true", "false"]), "true"),
+    key("hide_secrets", Kind::Switch, Scope::All, OFF_ON, "true"),
+    key("no_mcp", Kind::Switch, Scope::All, OFF_ON, "true"),
+    key("project", Kind::Text, Scope::Assistant, YOURS, "\"off\""),
+    key("no_session", Kind::Switch, Scope::Assistant, OFF_ON, "true"),
+    key("hide_reasoning", Kind::Switch, Scope::Assistant, Project::Free, "true"),
+    key("color", Kind::Text, Scope::Assistant, YOURS, "\"never\""),
+    key("dialect_dir", Kind::Path, Scope::Assistant, YOURS, "\"~/dialects\""),
 ];
 
 const APPROVAL: Project = Project::Stricter(&["yolo", "auto-edit", "ask", "plan"]);
@@ -130,15 +100,8 @@ const ASKS: Project = Project::Never("it would let things happen without a quest
 const SENDS: Project = Project::Never("it would say where your questions and your key are sent");
 const YOURS: Project = Project::Never("it is a matter of your own machine");
 
-const fn key(
-    name: &'static str,
-    option: &'static str,
-    kind: Kind,
-    scope: Scope,
-    project: Project,
-    example: &'static str,
-) -> Key {
-    Key { name, option, kind, scope, project, variables: &[], example }
+const fn key(name: &'static str, kind: Kind, scope: Scope, project: Project, example: &'static str) -> Key {
+    Key { name, kind, scope, project, variables: &[], example }
 }
 
 /// The options that keys are values for.
@@ -150,6 +113,12 @@ pub(crate) fn set_options(options: impl FnOnce() -> Command) {
 }
 
 impl Key {
+    /// The option that it is a value for. What a file adds to is an option of its own, so that both count.
+    pub(super) fn option(&self) -> String {
+        let name = self.name.replace('_', "-");
+        if self.adds_up() { format!("configured-{name}") } else { name }
+    }
+
     pub(super) fn holds(&self, path: &[&str]) -> bool {
         match self.scope {
             Scope::Assistant => matches!(path, [] | ["acp"]),
@@ -162,7 +131,8 @@ impl Key {
     /// The option of the assistant that it is a value for.
     pub(super) fn arg(&self) -> Option<Arg> {
         let options = OPTIONS.get()?;
-        options.get_arguments().find(|arg| arg.get_long() == Some(self.option)).cloned()
+        let name = self.option();
+        options.get_arguments().find(|arg| arg.get_long() == Some(&name)).cloned()
     }
 
     /// What the option is for.
@@ -214,7 +184,7 @@ impl Key {
     /// Reads a value as the command line does.
     fn check(&self, value: &str) -> Result<(), String> {
         let Some(arg) = self.arg() else { return Ok(()) };
-        let word = OsString::from(format!("--{}={value}", self.option));
+        let word = OsString::from(format!("--{}={value}", self.option()));
         let Err(error) = Command::new("del").no_binary_name(true).arg(arg).try_get_matches_from([word])
         else {
             return Ok(());
