@@ -100,18 +100,13 @@ impl Markdown {
         if matches!(self.state, State::Start) && !self.line.is_empty() {
             self.text_line();
         }
-        match std::mem::replace(&mut self.state, State::Start) {
-            State::Start => {}
+        match self.state {
             State::Text => self.end_text(),
             State::Line(whole) => self.whole(whole),
-            State::Code { fence, length, colours } => {
-                self.state = State::Code { fence, length, colours };
-                if !self.line.is_empty() {
-                    self.code_line();
-                }
-                self.state = State::Start;
-            }
+            State::Code { .. } if !self.line.is_empty() => self.code_line(),
+            State::Start | State::Code { .. } => {}
         }
+        self.state = State::Start;
         self.table.write(&mut self.flow);
         (self.gap, self.begun) = (false, false);
         self.line.clear();
@@ -371,6 +366,27 @@ mod tests {
             Name           │ Count\n───────────────┼──────\n`a`            │     1\nlong name here │    22\n\n\
             │ quoted text\n\n────────────────────────────────────────\nend 日本語 👍\n";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn what_follows_the_end_begins_anew_wherever_that_came() {
+        let end = [
+            "text",
+            "```",
+            "```rust",
+            "```\ncode",
+            "- item",
+            "| a | b |\n|---|---|",
+            "---",
+            "> quote",
+            "**a",
+        ];
+        for end in end {
+            let mut markdown = Markdown::new(40, true);
+            markdown.push(end);
+            markdown.finish();
+            assert_eq!(markdown.push("**b**") + &markdown.finish(), whole("**b**", 40, true), "{end}");
+        }
     }
 
     #[test]
