@@ -13,8 +13,8 @@ pub(crate) struct Circles {
 const SAME: usize = 4096;
 /// So much of nothing but white space: where a grammar lets it through, some models write no more than that.
 const BLANK: usize = 512;
-/// Bytes of what comes again and again.
-const ROUND: usize = 256;
+/// Bytes of what comes again and again: a few calls take some hundred.
+const ROUND: usize = SAME / 4;
 const LOOK: usize = 256;
 
 impl Circles {
@@ -41,7 +41,7 @@ impl Circles {
 /// A text that ends with the same again and again, with what comes twice of that at most.
 pub(crate) fn once(text: &str) -> &str {
     let bytes = text.as_bytes();
-    let Some(round) = round(&bytes[bytes.len().saturating_sub(SAME / 2)..]) else { return text };
+    let Some(round) = round(&bytes[bytes.len().saturating_sub(SAME)..]) else { return text };
     let same = bytes.iter().rev().zip(bytes[..bytes.len() - round].iter().rev()).take_while(|(a, b)| a == b);
     let start = bytes.len() - same.count() - round;
     let mut end = (start + 2 * round).min(bytes.len());
@@ -74,6 +74,11 @@ mod tests {
             assert!(goes_round(&"\n".repeat(6000), piece));
             assert!(goes_round(&format!("{{\"a\": 1}}{}", "\n \t".repeat(300)), piece));
             assert!(goes_round(&"日本".repeat(2000), piece));
+            let call = |name: &str, path: &str| {
+                format!("<tools>\n{{\"name\": \"{name}\", \"arguments\": {{\"path\": \"{path}\"}}}}\n")
+            };
+            let calls = call("read_file", &"a/".repeat(100)) + &call("write_file", &"b/".repeat(200));
+            assert!(goes_round(&calls.repeat(10), piece));
         }
     }
 

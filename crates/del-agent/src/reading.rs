@@ -49,7 +49,7 @@ pub(crate) struct Answer {
     pub(crate) undeclared: bool,
     /// Cut at a limit of tokens.
     pub(crate) cut: bool,
-    /// Ended because it was the same again and again; its text has that no more than twice.
+    /// Ended because it was the same again and again; its text has that no more than twice, and its calls once.
     pub(crate) circular: bool,
     /// It ended as answers end, rather than with its connection.
     pub(crate) ended: bool,
@@ -160,7 +160,10 @@ impl Reading {
             self.circles.push(text);
             watch(View::Raw { text, apart });
         }
-        self.shown |= !delta.calls.is_empty();
+        for call in &delta.calls {
+            self.shown = true;
+            [&call.name, &call.arguments].into_iter().flatten().for_each(|text| self.circles.push(text));
+        }
         self.thinking_blocks.extend_from_slice(&delta.thinking_blocks);
         self.choice.push(delta, &mut Tee { collect: &mut self.collect, watch });
         if let Some(refusal) = &delta.refusal {
@@ -178,9 +181,15 @@ impl Reading {
         let message = self.collect.into_message();
         let text = honest_text(&message);
         let text = if circular { circles::once(&text) } else { &text }.trim().to_owned();
-        let calls = message.read_calls();
+        let mut calls = message.read_calls();
         let undeclared = message.faults.iter().any(|fault| fault.kind == FaultKind::NotDeclared);
-        let broken = message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
+        let mut broken: Vec<Report> =
+            message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
+        if circular && !calls.is_empty() {
+            calls = each_once(calls);
+            // One more of the same.
+            broken.retain(|fault| fault.kind != FaultKind::UnclosedCall);
+        }
         let (reasoning, thinking_blocks) = (message.reasoning, self.thinking_blocks);
         Answer {
             text,
@@ -195,6 +204,20 @@ impl Reading {
             usage: self.usage,
         }
     }
+}
+
+/// The calls, without those that say the same as an earlier one.
+fn each_once(calls: Vec<ReadCall>) -> Vec<ReadCall> {
+    let mut once: Vec<ReadCall> = Vec::new();
+    for read in calls {
+        let same = |other: &ReadCall| {
+            (&other.call.name, &other.call.arguments) == (&read.call.name, &read.call.arguments)
+        };
+        if !once.iter().any(same) {
+            once.push(read);
+        }
+    }
+    once
 }
 
 fn keep(frame: Frame<'_>) -> Option<String> {

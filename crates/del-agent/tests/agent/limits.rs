@@ -87,6 +87,47 @@ fn a_model_that_goes_round_in_circles_is_stopped_and_keeps_little_of_it() {
 }
 
 #[test]
+fn calls_that_come_again_and_again_in_one_answer_are_stopped_and_run_once() {
+    let arguments = |path: &str| format!("{{\"path\": \"{}\"}}", path.repeat(100));
+    let call = |name: &str, path: &str| {
+        format!("<tools>\n{{\"name\": \"{name}\", \"arguments\": {}}}\n</tools>\n", arguments(path))
+    };
+    let text = [call("read_file", "a/"), call("write_file", "b/")].concat();
+    let said: Vec<Value> = [&text[..100], &text[100..]]
+        .into_iter()
+        .map(|piece| json!({"choices": [{"index": 0, "delta": {"content": piece}}]}))
+        .collect();
+    let made: Vec<Value> = [("read_file", "a/"), ("write_file", "b/")]
+        .into_iter()
+        .map(|(name, path)| json!({"function": {"name": name, "arguments": arguments(path)}}))
+        .collect();
+    for over_the_api in [false, true] {
+        let mut talk = Talk::new(settings());
+        talk.ask("Do it.");
+        let (mut effect, mut read) = (Effect::Continue, 0);
+        while effect == Effect::Continue && read < 100 {
+            let chunk = if over_the_api {
+                let mut call = made[read % 2].clone();
+                call["index"] = json!(read);
+                call["id"] = json!(format!("c{read}"));
+                json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+            } else {
+                said[read % 2].clone()
+            };
+            effect = talk.step(Input::Chunk(&chunk.to_string()));
+            read += 1;
+        }
+        let Effect::Run(calls) = effect else { panic!("{effect:?}") };
+        let names: Vec<&str> = calls.iter().map(|read| read.call.name.as_str()).collect();
+        assert_eq!(names, ["read_file", "write_file"]);
+        assert!(talk.notices().contains(&Notice::Circular), "{:?}", talk.notices());
+        let calls: Vec<_> = calls.into_iter().map(|read| read.call).collect();
+        let Effect::Request(body) = talk.step(Input::Results(tool_results(&calls, "R"))) else { panic!() };
+        assert_eq!(body["messages"].as_array().unwrap().len(), 5, "nothing is told of the call that was cut");
+    }
+}
+
+#[test]
 fn a_model_that_cannot_write_calls_is_given_up() {
     let mut talk = Talk::new(settings());
     talk.ask("Write it.");
