@@ -18,8 +18,8 @@ pub(crate) enum Mark {
 /// So many words are tried where any number may come.
 pub(crate) const MOST: usize = 3;
 
-const MARKS: [(Mark, char); 3] =
-    [(Mark::Text, '\u{f0000}'), (Mark::Path, '\u{f0001}'), (Mark::Revision, '\u{f0002}')];
+/// The least known one first.
+const MARKS: [Mark; 3] = [Mark::Text, Mark::Path, Mark::Revision];
 
 impl Mark {
     pub(crate) fn character(self) -> char {
@@ -32,7 +32,7 @@ impl Mark {
 
     /// What is known of the least known value in `text`, if there is one.
     pub(crate) fn within(text: &str) -> Option<Self> {
-        MARKS.into_iter().find(|(_, c)| text.contains(*c)).map(|(mark, _)| mark)
+        MARKS.into_iter().find(|mark| text.contains(mark.character()))
     }
 
     /// Whether `text` begins with a value that might be an option.
@@ -42,7 +42,7 @@ impl Mark {
 
     /// The text with something harmless for its values.
     pub(crate) fn filled(text: &str) -> String {
-        text.replace(MARKS.map(|(_, c)| c), "x")
+        text.replace(MARKS.map(Self::character), "x")
     }
 
     /// What is known of the output of commands.
@@ -174,17 +174,17 @@ fn is_wanted(word: &str) -> bool {
         || word == ".*"
 }
 
+fn has_no_option_but(words: &[&str], known: &[&str]) -> bool {
+    let mut before = words.iter().take_while(|word| **word != "--");
+    before.all(|word| !word.starts_with('-') || known.contains(word))
+}
+
 /// What a program prints, line by line, where that is known.
 fn printed(words: &[String]) -> Option<Mark> {
     let (program, words) = words.split_first()?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
-    let options = |known: &[&str]| {
-        words
-            .iter()
-            .take_while(|word| **word != "--")
-            .all(|word| !word.starts_with('-') || known.contains(word))
-    };
+    let options = |known: &[&str]| has_no_option_but(&words, known);
     let cluster = |letters: &str| {
         words.iter().all(|word| {
             !word.starts_with('-')
@@ -231,12 +231,7 @@ fn printed(words: &[String]) -> Option<Mark> {
 
 fn git(words: &[&str]) -> Option<Mark> {
     let (command, words) = words.split_first()?;
-    let options = |known: &[&str]| {
-        words
-            .iter()
-            .take_while(|word| **word != "--")
-            .all(|word| !word.starts_with('-') || known.contains(word))
-    };
+    let options = |known: &[&str]| has_no_option_but(words, known);
     let has = |name: &str| words.contains(&name);
     match *command {
         "ls-files" => options(&[
@@ -323,5 +318,5 @@ fn passes_on(words: &[String]) -> bool {
 
 /// A text for people: what is not known yet as dots.
 pub(crate) fn shown(text: &str) -> String {
-    text.replace(MARKS.map(|(_, c)| c), "…")
+    text.replace(MARKS.map(Mark::character), "…")
 }
