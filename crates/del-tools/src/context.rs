@@ -51,8 +51,6 @@ pub(crate) struct Context {
     pub(crate) background: Mutex<Vec<Background>>,
     /// Commands that run in the background, where they may.
     pub(crate) jobs: Option<Jobs>,
-    /// Variables that reach commands though their names look like secrets.
-    pub(crate) kept_variables: Vec<String>,
     /// What commands are held to.
     pub(crate) sandbox: Sandbox,
     /// Says which commands only read.
@@ -82,7 +80,6 @@ impl Context {
             seen: Mutex::default(),
             background: Mutex::default(),
             jobs: None,
-            kept_variables: Vec::new(),
             sandbox: Sandbox::default(),
             judge: Judge::default(),
             web: None,

@@ -13,12 +13,9 @@ const QUIET: [(&str, &str); 6] = [
     ("DEL", "1"),
 ];
 
-/// The user's environment for a program in `directory`. Variables whose names look like secrets stay out of it, except
-/// for those in `kept`.
-pub(crate) fn users(directory: &Path, kept: &[String]) -> Vec<(OsString, OsString)> {
-    let harmless =
-        |name: &OsStr| !looks_secret(name) || kept.iter().any(|kept| name == OsStr::new(kept.as_str()));
-    let mut variables: Vec<_> = std::env::vars_os().filter(|(name, _)| harmless(name)).collect();
+/// The user's environment for a program in `directory`. Variables whose names look like secrets stay out of it.
+pub(crate) fn users(directory: &Path) -> Vec<(OsString, OsString)> {
+    let mut variables: Vec<_> = std::env::vars_os().filter(|(name, _)| !looks_secret(name)).collect();
     set(&mut variables, "PWD", directory.as_os_str());
     for (name, value) in QUIET {
         set(&mut variables, name, OsStr::new(value));

@@ -33,7 +33,6 @@ pub(crate) struct Git {
     repository: Repository,
     held: Process,
     settings: Settings,
-    kept: Vec<String>,
     /// How far git reaches that looks.
     reach: Reach,
     /// The attributes that it takes from elsewhere.
@@ -59,12 +58,12 @@ impl Git {
             Failure::new(Code::ToolMissing, "git is not installed, or not where the system keeps programs.")
         })?;
         let repository = Repository::find(directory, &context.workspace.writable()).map_err(trouble)?;
-        let (settings, kept) = (Settings::default(), context.kept_variables.clone());
+        let settings = Settings::default();
         let program = held.program.clone().unwrap_or_default();
         let reach = context.sandbox.reach_of(&program, directory);
         let attributes = context.sandbox.attributes().and_then(|path| path.to_str().map(str::to_owned));
         let attributes = attributes.unwrap_or_else(|| "/dev/null".to_owned());
-        let mut git = Self { repository, held, settings, kept, reach, attributes };
+        let mut git = Self { repository, held, settings, reach, attributes };
         let read = |file: &Path| {
             let arguments = ["config", "--no-includes", "--null", "--list", "--file"].map(OsString::from);
             let mut spec = git.reading(&[], LOOK);
@@ -166,7 +165,7 @@ impl Git {
     /// How git is run to change something. Without `network` it speaks to nobody.
     pub(crate) fn writing(&self, arguments: &[String], timeout: Duration, network: bool) -> Spec {
         const OWN: [&str; 5] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_", "GIT_HTTP_"];
-        let mut environment = environment::users(&self.held.directory, &self.kept);
+        let mut environment = environment::users(&self.held.directory);
         environment.retain(|(name, _)| {
             let name = name.to_string_lossy();
             !name.starts_with("GIT_") || OWN.iter().any(|own| name.starts_with(own))

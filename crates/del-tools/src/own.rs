@@ -43,7 +43,7 @@ const MAX_KEPT: usize = 64 * 1024;
 impl Own<'_> {
     /// Runs it to its end, or until `cancel` is set.
     pub fn run(&self, cancel: &Cancel) -> io::Result<Left> {
-        let mut variables = environment::users(self.directory, &[]);
+        let mut variables = environment::users(self.directory);
         for (name, value) in self.variables {
             environment::set(&mut variables, name, value);
         }

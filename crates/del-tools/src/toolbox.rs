@@ -120,11 +120,6 @@ impl Toolbox {
         };
     }
 
-    /// Lets commands see these variables of the environment though their names look like secrets.
-    pub fn keep_variables(&mut self, names: Vec<String>) {
-        self.context.kept_variables = names;
-    }
-
     /// Lets commands run in the background: those that end with `&`. They end with the toolbox at the latest.
     /// Whoever reads the definition of `run_command` is told so.
     pub fn let_jobs(&mut self) {

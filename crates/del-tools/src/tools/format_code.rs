@@ -353,7 +353,7 @@ impl Target {
         Ok(Spec {
             program: self.program.clone(),
             arguments,
-            environment: environment::users(&directory, &context.kept_variables),
+            environment: environment::users(&directory),
             directory,
             input: content,
             timeout: timeout.max(Duration::from_millis(1)),

@@ -175,7 +175,7 @@ impl Job for LintCode {
         let before = if self.fix { Some(self.keep(context)?) } else { None };
         let mut report = Report::default();
         for run in &self.runs {
-            let environment = environment::users(&run.directory, &context.kept_variables);
+            let environment = environment::users(&run.directory);
             let spec = Spec {
                 program: run.program.clone(),
                 arguments: run.arguments.iter().map(OsString::from).collect(),

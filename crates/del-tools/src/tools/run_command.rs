@@ -148,7 +148,7 @@ impl Job for RunCommand {
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
         if let Some(jobs) = context.jobs.as_ref().filter(|_| self.background) {
-            return jobs.start(&self.command, &self.spec(context), &context.workspace, &context.sandbox);
+            return jobs.start(&self.command, &self.spec(), &context.workspace, &context.sandbox);
         }
         let mut output = Output::new(context);
         let take = &mut |stream, bytes: &[u8]| output.take(stream, bytes, control);
@@ -186,18 +186,18 @@ impl RunCommand {
         control: &Control<'_>,
         take: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Ended, Failure> {
-        process::run(&self.spec(context), &context.sandbox, control, take).map_err(|error| {
+        process::run(&self.spec(), &context.sandbox, control, take).map_err(|error| {
             let cause = format!("cannot start {}: {error}.", self.shell.display());
             Failure::new(Code::System, cause)
         })
     }
 
-    fn spec(&self, context: &Context) -> Spec {
+    fn spec(&self) -> Spec {
         Spec {
             program: self.shell.clone(),
             arguments: vec!["-c".into(), self.command.clone().into()],
             directory: self.directory.clone(),
-            environment: environment::users(&self.directory, &context.kept_variables),
+            environment: environment::users(&self.directory),
             input: Vec::new(),
             timeout: Duration::from_secs(self.timeout),
             reach: Reach::Write,

@@ -227,7 +227,7 @@ impl Job for TestRunner {
     }
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
-        let mut environment = environment::users(&self.directory, &context.kept_variables);
+        let mut environment = environment::users(&self.directory);
         environment::set(&mut environment, "CI", "1".as_ref());
         let spec = Spec {
             program: self.program.clone(),

@@ -177,12 +177,10 @@ fn secrets_do_not_reach_commands() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
     }
-    let mut desk = Desk::new();
+    let desk = Desk::new();
     let command = json!({"command": "echo $PAGER $GIT_TERMINAL_PROMPT $TERM $NO_COLOR $DEL $PLAIN; env | grep -i api_key"});
     let text = desk.ok("run_command", &command);
     assert!(text.ends_with("STDOUT:\ncat 0 dumb 1 1 seen"), "{text}");
-    desk.toolbox.keep_variables(vec![NAME.to_owned()]);
-    assert!(desk.ok("run_command", &command).ends_with("seen\nDEL_TEST_API_KEY=hidden"));
 }
 
 #[test]
