@@ -6,7 +6,7 @@ mod reading;
 use std::cell::Cell;
 
 use del_dialects::description::Codec;
-use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
+use del_dialects::{Call, CallResult, Detail, Dialect, Dialects, End, FaultKind, Message, RenderError};
 use reading::{
     as_meant, call, chunks, declare, every_dialect, every_parser, in_order, kept, parser, read, sample,
     squeezed, tools, turn, writes_json,
@@ -212,6 +212,16 @@ fn arguments_that_are_no_object_are_an_error() {
             let error = dialect.render_calls(&[call("list_dir", arguments)], &tools()).expect_err(arguments);
             assert!(matches!(error, RenderError::Arguments { .. }), "{}: {error}", dialect.name());
         });
+    }
+}
+
+#[test]
+fn what_a_dialect_of_one_tool_cannot_carry_is_said_so() {
+    for name in ["mini-swe-agent", "smolagents-code"] {
+        let dialect = Dialects::builtin().get(name).unwrap();
+        let error =
+            dialect.render_calls(&[call("get_weather", r#"{"city": "Paris"}"#)], &tools()).unwrap_err();
+        assert!(matches!(error, RenderError::Unrepresentable { .. }), "{name}: {error}");
     }
 }
 

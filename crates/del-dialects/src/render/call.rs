@@ -116,7 +116,8 @@ fn write_args(
                 [(name, value)] if name == key => serde_json::from_str::<String>(value.get()).ok(),
                 _ => None,
             };
-            out.push_str(&text.ok_or_else(|| no_object(call))?);
+            // Of any other arguments nothing is written, and that does not read back as this call.
+            out.push_str(&text.unwrap_or_default());
         }
         Codec::Fields(form) | Codec::Lines(form) => {
             let tool = tools.iter().find(|tool| tool.name == call.name);
@@ -130,9 +131,8 @@ fn write_args(
 }
 
 fn arguments(call: &Call) -> Result<Vec<(String, &RawValue)>, RenderError> {
-    members(&call.arguments).ok_or_else(|| no_object(call))
-}
-
-fn no_object(call: &Call) -> RenderError {
-    RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() }
+    members(&call.arguments).ok_or_else(|| RenderError::Arguments {
+        name: call.name.clone(),
+        got: call.arguments.chars().take(40).collect(),
+    })
 }
