@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::del::{del, plain, run};
 use crate::serve::Proxy;
-use crate::server::{Reply, Server};
+use crate::server::{Away, Reply, Server};
 
 /// A server that says this.
 fn saying(text: &str) -> Server {
@@ -147,10 +147,11 @@ fn a_hangup_reads_the_file_anew_and_a_broken_one_changes_nothing() {
 
 #[test]
 fn a_server_of_a_file_may_come_later() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let away = Away::new();
     let works = saying("works");
     let text = format!(
-        "[[route]]\nmodels = [\"m\"]\nupstream = [\"http://{free}/v1\", \"{}\"]\n[[key]]\nname = \"n\"\nenv = \"K\"\n",
+        "[[route]]\nmodels = [\"m\"]\nupstream = [\"http://{}/v1\", \"{}\"]\n[[key]]\nname = \"n\"\nenv = \"K\"\n",
+        away.address,
         works.url()
     );
     let (_folder, path) = file(&text);

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::del::{del, plain};
-use crate::server::{About, Reply, Server, says};
+use crate::server::{About, Away, Reply, Server, says};
 
 /// A proxy that runs.
 pub(crate) struct Proxy {
@@ -164,8 +164,8 @@ fn what_cannot_be_served_is_said() {
 
 #[test]
 fn it_waits_for_a_model_server_that_is_away() {
-    let place = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let upstream = format!("http://{place}/v1");
+    let away = Away::new();
+    let upstream = format!("http://{}/v1", away.address);
     let mut command = del(&["serve", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
     let mut proxy = Proxy::start(command.stderr(Stdio::piped()));
     assert!(proxy.line.contains(&format!("in front of {upstream}")), "{}", proxy.line);
@@ -178,7 +178,7 @@ fn it_waits_for_a_model_server_that_is_away() {
     assert!(proxy.get("/ready").starts_with("HTTP/1.1 503 "), "{}", proxy.get("/ready"));
     assert!(proxy.get("/health").starts_with("HTTP/1.1 200 "), "it lives all the same");
 
-    let listener = TcpListener::bind(place).unwrap();
+    let listener = away.comes();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();

@@ -1,9 +1,11 @@
 //! A model server that gives the answers of a script, in the place of one on another machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, listen, socket_with};
 use serde_json::{Value, json};
 
 /// One answer to a request for a completion.
@@ -30,6 +32,13 @@ pub(crate) struct Server {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
+/// A server that is not there yet: a port that is bound refuses, and nobody else gets it meanwhile.
+#[derive(Debug)]
+pub(crate) struct Away {
+    socket: OwnedFd,
+    pub(crate) address: SocketAddr,
+}
+
 /// A request that came.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
@@ -53,6 +62,21 @@ pub(crate) struct About {
     pub(crate) mute: Option<&'static str>,
     /// Requests with tools are refused.
     pub(crate) refuses_tools: bool,
+}
+
+impl Away {
+    pub(crate) fn new() -> Self {
+        let socket =
+            socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        let address = getsockname(&socket).unwrap().try_into().unwrap();
+        Self { socket, address }
+    }
+
+    pub(crate) fn comes(self) -> TcpListener {
+        listen(&self.socket, 16).unwrap();
+        self.socket.into()
+    }
 }
 
 impl Default for About {

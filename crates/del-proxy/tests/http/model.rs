@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 /// A request that came.
 #[derive(Debug, Clone)]
@@ -43,6 +44,8 @@ pub(crate) struct Model {
     seen: Arc<Mutex<Vec<Seen>>>,
     /// Says something when the other side closes a connection that waits for more.
     pub(crate) closed: Receiver<()>,
+    /// The port of a server that is away.
+    _held: Option<TcpSocket>,
 }
 
 type Script = dyn Fn(&Seen) -> Reply + Send + Sync;
@@ -70,12 +73,20 @@ impl Model {
                 std::thread::spawn(move || answer(stream.unwrap(), script.as_ref(), &log, &tell));
             }
         });
-        Self { base, seen, closed }
+        Self { base, seen, closed, _held: None }
     }
 
     /// A server that a test made itself.
     pub(crate) fn at(base: String) -> Self {
-        Self { base, seen: Arc::default(), closed: channel().1 }
+        Self { base, seen: Arc::default(), closed: channel().1, _held: None }
+    }
+
+    /// A server that is not there: a port that is bound refuses, and nobody else gets it meanwhile.
+    pub(crate) fn away() -> Self {
+        let held = TcpSocket::new_v4().unwrap();
+        held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let base = format!("http://{}/v1", held.local_addr().unwrap());
+        Self { _held: Some(held), ..Self::at(base) }
     }
 
     /// A server that always says this.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -15,11 +15,6 @@ fn named(name: &'static str) -> Model {
         "/v1/models" => Reply::Whole(200, "", json!({"data": [{"id": name}]}).to_string()),
         _ => says(seen, name, 3),
     })
-}
-
-fn away() -> Model {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    Model::at(format!("http://{free}/v1"))
 }
 
 /// A proxy in front of all of them.
@@ -64,8 +59,8 @@ async fn what_one_server_cannot_answer_another_does() {
     let half = completion(&json!({"role": "assistant", "content": "half"}), "stop").to_string();
     let half = half.as_bytes()[..40].to_vec();
     for (broken, streams) in [
-        (away(), true),
-        (away(), false),
+        (Model::away(), true),
+        (Model::away(), false),
         (whole(503, r#"{"error": {"message": "Loading model"}}"#), true),
         (whole(502, ""), false),
         (whole(429, r#"{"error": {"message": "slow down"}}"#), false),
@@ -131,9 +126,12 @@ async fn a_server_that_fails_is_left_alone_until_it_is_back() {
         settings.health_interval = Duration::from_millis(20);
     })
     .await;
+    let start = Instant::now();
     assert!(words(&stand, 12, &weather()).await.iter().all(|word| word == "works"));
     let tries = asked.load(Ordering::SeqCst);
-    assert!(tries <= 3, "asked {tries} times");
+    // One left alone is tried again after five seconds at the earliest: on a busy machine that may be now.
+    let again = start.elapsed().as_secs() / 5;
+    assert!(tries as u64 <= 3 + again, "asked {tries} times");
     let health = document(stand.get("/health").await).await;
     assert_eq!(
         (&health["upstream"]["status"], &health["upstreams"][0]["status"]),
@@ -155,7 +153,8 @@ async fn a_server_that_fails_is_left_alone_until_it_is_back() {
 
 #[tokio::test]
 async fn where_all_are_away_each_is_asked_and_the_error_is_clear() {
-    let stand = stand(&[&away(), &away()]).await;
+    let (one, other) = (Model::away(), Model::away());
+    let stand = stand(&[&one, &other]).await;
     for _ in 0..5 {
         let response = stand.post(&weather()).send().await.unwrap();
         assert_eq!(response.status(), 502);
