@@ -1,6 +1,6 @@
 //! A tool, and what it takes: which arguments, by its schema.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::schema::{Place, Schema, Types};
 
@@ -30,6 +30,12 @@ pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| tool.parameters.argument(key).is_some())
 }
 
+/// The names of the arguments that `tool` declares, but for those of a letter or two, which may be any text.
+pub(crate) fn declared(tool: &Tool) -> impl Iterator<Item = &str> {
+    let properties = tool.parameters.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(Map::keys).map(String::as_str).filter(|name| name.len() > 2)
+}
+
 /// False for an argument that is none of those which `tool` declares.
 pub(crate) fn may_take(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| tool.parameters.get("properties").is_none() || may_have(Some(tool), key))
@@ -50,6 +56,13 @@ pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
     let required = tool.parameters.get("required").and_then(|required| required.get(place)?.as_str());
     let only = place == 0 && tool.parameters.get("properties")?.as_object()?.len() == 1;
     (only || required == Some(declared)).then_some(declared.as_str())
+}
+
+/// False for a tool that declares that it has no arguments.
+pub(crate) fn takes_some(tool: Option<&Tool>) -> bool {
+    let declared =
+        |tool: &Tool| tool.parameters.get("properties").and_then(Value::as_object).map(Map::is_empty);
+    tool.and_then(declared) != Some(true)
 }
 
 /// True for a tool that may be called without arguments.
@@ -85,7 +98,7 @@ fn required(tool: &Tool) -> impl Iterator<Item = &str> {
 
 /// The one tool that takes these arguments: it declares all of them, and misses none.
 pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> {
-    let arguments: serde_json::Map<String, Value> = serde_json::from_str(arguments).ok()?;
+    let arguments: Map<String, Value> = serde_json::from_str(arguments).ok()?;
     let takes = |tool: &&Tool| {
         arguments.keys().all(|key| may_have(Some(tool), key))
             && has_required(tool, |key| arguments.contains_key(key))

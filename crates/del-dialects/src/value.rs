@@ -35,7 +35,6 @@ pub(crate) use words::number;
 pub(crate) use write::{escaped, write, write_arguments};
 
 use crate::cursor::{Cursor, Emit};
-use crate::fault::FaultKind;
 
 /// Reads one value. Keeps its place from one piece of text to the next.
 #[derive(Debug, Clone)]
@@ -54,6 +53,8 @@ pub(crate) struct Reader {
     told: bool,
     /// A comma was dropped with what stood behind it; it is written before the next item.
     owed: bool,
+    /// A bracket inside another such one was closed last: where closers are missing, it may be its own that is.
+    unsure: bool,
     /// So many arguments came without a key; none may once one had a key.
     unnamed: Option<usize>,
     /// The argument at hand is declared as a text, so that a word or a number may be one.
@@ -174,6 +175,7 @@ impl Reader {
             watch: 0,
             told: false,
             owed: false,
+            unsure: false,
             unnamed: Some(0),
             wants_text: false,
             group: String::new(),
@@ -192,7 +194,7 @@ impl Reader {
         self.keys.clear();
         self.group.clear();
         (self.state, self.unnamed, self.wants_text) = (State::Value { first: false }, Some(0), false);
-        (self.told, self.owed, self.window) = (false, false, 0);
+        (self.told, self.owed, self.unsure, self.window) = (false, false, false, 0);
     }
 
     /// True before the first byte of the value.
@@ -227,7 +229,7 @@ impl Reader {
         if whole {
             let end = on.text.len();
             on.skip(end - on.look);
-            on.note(FaultKind::MissingCloser, end);
+            on.note(self.missing(), end);
             self.close_all(&mut on);
         }
         whole

@@ -10,7 +10,7 @@ use crate::cursor::{Cursor, Emit};
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
 use crate::notes::Notes;
-use crate::tool::{Tool, parameter_of_text};
+use crate::tool::{Tool, parameter_of_text, place_of, takes_some};
 use crate::value::{Given, Marks, Progress, Reader, Syntax, white_space};
 pub(crate) use member::is_usual;
 use member::{Member, member_of};
@@ -35,6 +35,8 @@ pub(crate) struct CallReader {
     /// It is no object of its syntax.
     malformed: bool,
     definition: Definition,
+    /// Keys that mean nothing: their values may be arguments.
+    unknown: Vec<String>,
     /// So many outer braces are doubled.
     doubled: usize,
     max_depth: usize,
@@ -49,6 +51,9 @@ enum Definition {
     /// And parameters behind it, where the form has arguments.
     Sure,
 }
+
+/// So many keys without a meaning are remembered.
+const MAX_UNKNOWN: usize = 16;
 
 /// Where the value at hand goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +97,7 @@ impl CallReader {
             strict,
             malformed: false,
             definition: Definition::None,
+            unknown: Vec::new(),
             doubled: 0,
             max_depth,
         }
@@ -150,7 +156,13 @@ impl CallReader {
                 Progress::Value(byte) => self.value(byte, at),
                 Progress::Item => self.item(callee, emit, at),
                 Progress::Empty | Progress::Unnamed(_) => None,
-                Progress::Done => Some(self.item(callee, emit, at).unwrap_or_else(|| self.close(at))),
+                Progress::Done => {
+                    let named = self.item(callee, emit, at);
+                    Some(named.unwrap_or_else(|| {
+                        self.note_unknown(callee, at);
+                        self.close(at)
+                    }))
+                }
                 Progress::Broken if self.is_doubled(at) => {
                     at.note(FaultKind::Repaired, at.look);
                     self.values.restart();
@@ -224,7 +236,22 @@ impl CallReader {
         } else if foreign && first && !self.strict && callee.declared(key).is_some() {
             self.member = Member::Tool;
         }
+        if foreign && self.unknown.len() < MAX_UNKNOWN {
+            self.unknown.push(key.to_owned());
+        }
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
+    }
+
+    /// The object is over. What stands beside the arguments, or in place of them, may have been meant as some.
+    fn note_unknown(&self, callee: Callee<'_>, at: &mut Cursor<'_>) {
+        let tool = self.name.as_deref().and_then(|name| callee.declared(name));
+        let meant = match self.args {
+            Args::None => !self.unknown.is_empty() && takes_some(tool),
+            _ => self.unknown.iter().any(|key| place_of(tool, key).is_declared()),
+        };
+        if meant {
+            at.note(FaultKind::GuessedBorder, at.look);
+        }
     }
 
     /// The first byte of a value.

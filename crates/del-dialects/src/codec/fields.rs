@@ -17,6 +17,7 @@ mod elements;
 mod header;
 mod lookahead;
 mod repeated;
+mod slip;
 mod types;
 mod value;
 mod write;

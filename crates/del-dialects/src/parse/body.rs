@@ -135,11 +135,11 @@ impl Reading {
         if let Kind::Call(reader) = &self.kind { reader.buffered() } else { "" }
     }
 
-    /// True when only closing markup can be missing.
-    pub(super) fn is_whole(&self) -> bool {
+    /// What it is that closing markup is missing, where nothing else can be.
+    pub(super) fn missing(&self) -> Option<FaultKind> {
         match &self.kind {
-            Kind::Call(reader) => reader.name.is_some() && reader.has_args(),
-            _ => false,
+            Kind::Call(reader) if reader.name.is_some() && reader.has_args() => Some(reader.values.missing()),
+            _ => None,
         }
     }
 

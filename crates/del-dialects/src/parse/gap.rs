@@ -2,7 +2,7 @@
 
 use super::character::{first_char, is_name, starts_name};
 use super::opening::Opening;
-use super::plan::{Body, Opener, Target, Then, Walk};
+use super::plan::{Body, Opener, Step, Target, Then, Walk};
 use super::{Engine, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Codec;
@@ -61,6 +61,23 @@ impl Gap {
         (io.look, io.at) = (end, end);
         self.renamed = true;
         true
+    }
+
+    /// Whether arguments seem to go on at hand, so that they ended too early; none where more text decides.
+    fn goes_on(&self, walk: &Walk, io: &Io<'_>) -> Option<bool> {
+        let bracket = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.write.trim().len() == 1);
+        let closed = walk.steps[walk.args + 1..self.step.max(walk.args + 1)].iter().all(bracket);
+        if !closed || matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_)) {
+            return Some(false);
+        }
+        match &io.bytes[io.look..] {
+            [b'"' | b'\'' | b':', ..] => Some(true),
+            [b','] | [b',', b' '] if !io.last() => None,
+            [b',', b' ', next, ..] | [b',', next, ..] => {
+                Some(matches!(next, b'"' | b'\'' | b'_') || next.is_ascii_alphabetic())
+            }
+            _ => Some(false),
+        }
     }
 
     /// What stands behind the white space here; none where there is too much of it.
@@ -140,6 +157,7 @@ impl Engine {
         io.rewind(io.at + gap.token);
         gap.scan = Scan::default();
         let byte = io.bytes[io.look];
+        let Some(goes_on) = gap.goes_on(walk, io) else { return Some(Flow::More) };
         let next = match walk.expected().sites[gap.step].then {
             Then::Args => byte == b'{',
             Then::Head(_) => gap.separated && gap.step <= walk.close && starts_name(io.text, io.look),
@@ -148,7 +166,7 @@ impl Engine {
         if next {
             return Some(self.next_call(io, io.look, false, None));
         }
-        let number = gap.walk;
+        let (number, step, token) = (gap.walk, gap.step, gap.token);
         // A text in a list of calls.
         let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
         if byte == b'"' && listed && !walk.is_bare() && walk.body == Body::Call {
@@ -156,16 +174,19 @@ impl Engine {
             self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return Some(Flow::Next);
         }
-        if walk.expected().echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
+        if walk.expected().echo.is_some() && step == walk.steps.len() && byte == b'[' {
             return Some(self.begin_echo(io, number));
         }
         // A bracket too many.
         let json = !matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_));
-        if json && gap.token == 0 && matches!(byte, b'}' | b']') {
+        if json && token == 0 && matches!(byte, b'}' | b']') {
             io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
             io.look += 1;
             io.at = io.look;
             return None;
+        }
+        if goes_on {
+            self.doubt_calls(io, io.look);
         }
         Some(self.leave(io))
     }

@@ -76,7 +76,7 @@ impl Engine {
         if let Meaning::Answer(answer) = &mut self.call.meaning {
             answer.push_str(reading.buffered());
         }
-        let (whole, may_quote) = (reading.is_whole(), reading.may_quote(io.plan));
+        let (missing, may_quote) = (reading.missing(), reading.may_quote(io.plan));
         if let Some(opening) = reading.pending.take() {
             let start = io.at + opening.start();
             let bare = io.plan.walks[reading.walk].is_bare();
@@ -89,8 +89,8 @@ impl Engine {
             }
         } else if self.send_answer(io) {
             // No call was begun.
-        } else if whole {
-            io.fault(FaultKind::MissingCloser, Some(self.call.number), end, end);
+        } else if let Some(kind) = missing {
+            io.fault(kind, Some(self.call.number), end, end);
             io.send(Event::CallEnd { call: self.call.number, id: None }, end, end);
         } else {
             // A model does not end inside a value by itself.

@@ -109,7 +109,7 @@ impl Reader {
         }
         if self.stack.iter().any(|bracket| bracket.closer() == byte) {
             // The brackets inside are not closed, and everything in them is whole.
-            on.at.note(FaultKind::MissingCloser, on.at.look);
+            on.at.note(self.missing(), on.at.look);
             self.flush(on, on.look);
             while self.closer() != Some(byte) {
                 self.close_unseen(on);
@@ -156,6 +156,7 @@ impl Reader {
     /// A key or a value is expected next.
     pub(super) fn expect_item(&mut self) {
         let keyed = self.top().is_some_and(Bracket::is_keyed);
+        self.unsure = false;
         self.enter(if keyed { State::Key } else { State::Value { first: false } });
     }
 
@@ -197,7 +198,7 @@ impl Reader {
                 if opens && on.given.syntax.family == Family::Bare {
                     on.at.note_markup(FaultKind::GuessedBorder, on.at.look);
                 } else {
-                    on.at.note(FaultKind::MissingCloser, on.at.look);
+                    on.at.note(self.missing(), on.at.look);
                 }
                 Some(self.close_all(on))
             }

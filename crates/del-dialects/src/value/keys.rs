@@ -57,6 +57,11 @@ impl Keys {
         self.from == self.hashes.len()
     }
 
+    /// True where several keys were read.
+    pub(super) fn are_several(&self) -> bool {
+        self.hashes.len() > self.from + 1
+    }
+
     /// A key of the innermost object is whole; true when the object has it already.
     pub(super) fn is_repeated(&mut self, key: &[u8]) -> bool {
         if self.open == 0 {

@@ -78,6 +78,12 @@ impl Reader {
     }
 
     pub(super) fn leave(&mut self, on: &mut On<'_, '_>, bracket: Option<Bracket>) {
+        let listed = self.stack.iter().rev().nth(1) == Some(&Bracket::List);
+        self.unsure = match bracket {
+            Some(Bracket::List) => listed,
+            Some(bracket) if bracket.is_keyed() => self.may_end_early(),
+            _ => false,
+        };
         self.stack.pop();
         if bracket.is_some_and(Bracket::is_keyed) {
             self.keys.leave();
@@ -111,6 +117,21 @@ impl Reader {
         }
         self.leave(on, bracket);
         self.give_group(on);
+    }
+
+    /// True where the last members of the innermost object may be meant for the one around it: both stand in the arguments.
+    fn may_end_early(&self) -> bool {
+        let arguments = if matches!(self.stack.first(), Some(Bracket::Outer(_))) { 0 } else { self.watch };
+        let object = self.stack.iter().rposition(|bracket| bracket.is_keyed()).filter(|at| *at > arguments);
+        // Where keyword arguments are written otherwise than members, none is taken for one.
+        let alike = |bracket: &Bracket| matches!(bracket, Bracket::Object | Bracket::Outer(b'}'));
+        let inside = object.is_some_and(|at| alike(&self.stack[at - 1]));
+        self.unsure || (inside && self.keys.are_several())
+    }
+
+    /// What it is that closers are missing here.
+    pub(crate) fn missing(&self) -> FaultKind {
+        if self.may_end_early() { FaultKind::GuessedBorder } else { FaultKind::MissingCloser }
     }
 
     /// What stood in parentheses goes out once none is open that may be a list.

@@ -11,10 +11,12 @@ use super::delimiters::Delimiter;
 use super::elements::is_key;
 use super::header::{Header, MAX_HEADER};
 use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own, Sought};
+use super::slip::MAX_NEAR;
 use super::{FieldsReader, Given, On, Phase, Step};
 use crate::codec::ArgsProgress;
 use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
 use crate::event::End;
+use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::tool::may_have;
 use crate::value::{Brackets, white_space};
@@ -27,8 +29,8 @@ const MAX_WORD: usize = 64;
 enum Verdict {
     /// Everything up to here is data.
     Data(usize),
-    /// The same, though the model may have meant the end of the value and the beginning of another.
-    Doubtful(usize),
+    /// The same by what follows, which is a guess: a delimiter stands in it that the model may have meant.
+    Guessed(usize),
     /// The value ends at `at`, and reading goes on at `resume`, in this phase. `guess` is where a delimiter was
     /// inserted, or something deleted.
     Ends { at: usize, guess: Option<usize>, resume: usize, then: Phase },
@@ -53,13 +55,12 @@ impl FieldsReader {
             before: &on.text[on.kept..place],
             text: &on.text[place..],
             open: self.field.open,
-            quoted: self.field.quoted,
             tried: tried.unwrap_or(usize::MAX),
             vain: self.vain.behind(at),
             work: 0,
         };
         let verdict = ahead.verdict(Found { delimiter, start: 0, end: hit.end - place }, None);
-        let Lookahead { open, quoted, tried, vain, work, .. } = ahead;
+        let Lookahead { open, tried, vain, work, .. } = ahead;
         on.doubted = on.doubted.max(at + tried as u64);
         self.vain = vain;
         on.again += work;
@@ -69,17 +70,17 @@ impl FieldsReader {
                 on.rewind(place + at);
                 Break(ArgsProgress::Broken)
             }
-            Verdict::Data(until) | Verdict::Doubtful(until) => {
-                if matches!(verdict, Verdict::Doubtful(_)) {
-                    self.guess(on, place);
+            Verdict::Data(until) | Verdict::Guessed(until) => {
+                if matches!(verdict, Verdict::Guessed(_)) {
+                    on.note_markup(FaultKind::GuessedBorder, place);
                 }
-                (self.field.open, self.field.quoted) = (open, quoted);
+                self.field.open = open;
                 on.pass(place + until, work);
                 Continue(())
             }
             Verdict::Ends { at, guess, resume, then } => {
                 self.close_value(on, place + at)?;
-                if let Some(guess) = guess.or(quoted.then_some(at)) {
+                if let Some(guess) = guess {
                     self.guess(on, place + guess);
                 }
                 on.kept = place + resume;
@@ -165,20 +166,10 @@ impl Lookahead<'_> {
             Some(false) if lines => Verdict::Data(closer.end),
             Some(false) if self.guessed => Verdict::Broken(closer.end),
             Some(false) => match self.words(closer) {
-                Verdict::Data(until) if self.begins_badly(from) => Verdict::Doubtful(until),
+                Verdict::Data(until) if self.is_nearly_followed(from, until) => Verdict::Guessed(until),
                 verdict => verdict,
             },
         }
-    }
-
-    /// True where the opener of a field begins, and goes on otherwise.
-    fn begins_badly(&self, from: usize) -> bool {
-        let begins = |open: &String| {
-            let tag = open.rsplit_once(' ').map_or(open.as_str(), |(tag, _)| tag);
-            let stem = tag.trim_end_matches(|c: char| !c.is_alphanumeric());
-            !stem.is_empty() && self.text[from..].starts_with(stem)
-        };
-        self.given.form.open.iter().any(begins)
     }
 
     /// Words behind a closer: the value ends there if another field or the end of the call comes before another closer.
@@ -196,8 +187,7 @@ impl Lookahead<'_> {
                 return Verdict::Data(found.start);
             }
             match self.verdict(found, Some(closer.start)) {
-                Verdict::Data(until) if found.delimiter == Delimiter::Field => return Verdict::Data(until),
-                Verdict::Data(until) => from = until,
+                Verdict::Data(until) if found.delimiter != Delimiter::Field => from = until,
                 verdict => return verdict,
             }
         }
@@ -241,6 +231,8 @@ impl Lookahead<'_> {
             Follow::Found(Found { delimiter: Delimiter::Field | Delimiter::Call(_), start, .. }) => {
                 self.ends_unclosed(found, border, start)
             }
+            _ if self.may_grow(found.end, MAX_NEAR) => Verdict::More,
+            _ if self.is_nearly_followed(found.end, usize::MAX) => Verdict::Guessed(found.end),
             _ => Verdict::Data(found.end),
         }
     }
@@ -248,23 +240,25 @@ impl Lookahead<'_> {
     /// The opener of another field: it is one if its key may follow.
     fn opener(&mut self, found: Found, border: Option<usize>) -> Verdict {
         let (given, from) = (self.given, found.end);
-        if self.is_inline(found) || (self.field.elements && border.is_none()) {
+        if self.field.elements && border.is_none() {
             return Verdict::Data(found.end);
         }
-        match self.find(&given.marks.header, from, from + MAX_HEADER) {
-            Err(_) if self.may_grow(from, MAX_HEADER) => Verdict::More,
-            Ok(end) => match Header::read(&self.text[from..end.start], given) {
-                Some(header) if self.may_follow(&header.key, border.is_some()) => {
-                    self.ends_unclosed(found, border, found.start)
-                }
-                header => {
-                    let key = header.filter(|_| border.is_none() && end.delimiter == Delimiter::Header);
-                    self.quoted |= key.is_some_and(|header| self.is_written(&header.key, from));
-                    Verdict::Data(found.end)
-                }
-            },
-            Err(_) => Verdict::Data(found.end),
+        let end = match self.find(&given.marks.header, from, from + MAX_HEADER) {
+            Err(_) if self.may_grow(from, MAX_HEADER) => return Verdict::More,
+            Err(_) => return Verdict::Data(found.end),
+            Ok(end) => end,
+        };
+        let Some(header) = Header::read(&self.text[from..end.start], given) else {
+            return Verdict::Data(found.end);
+        };
+        let follows = self.may_follow(&header.key, border.is_some());
+        let inline = self.is_inline(found);
+        if follows && !inline {
+            return self.ends_unclosed(found, border, found.start);
         }
+        let written = end.delimiter == Delimiter::Header && self.is_written(&header.key, from);
+        let meant = if inline { follows && given.tool.is_some() } else { written };
+        if meant { Verdict::Guessed(found.end) } else { Verdict::Data(found.end) }
     }
 
     /// True for a key that stands right behind the opener at `from`, unless its attribute is named there.

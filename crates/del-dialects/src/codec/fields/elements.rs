@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::header::{Header, MAX_HEADER};
+use super::header::{Header, MAX_HEADER, is_quoted};
 use super::xml::{SECTION, unescaped};
 use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
@@ -51,6 +51,7 @@ pub(super) fn read(
     let mut open = vec![Open::new(None, true, place, types)];
     let (mut scan, mut look, mut from) = (Scan::default(), 0, 0);
     while let Some(hit) = marks.marks.find(&mut scan, text.as_bytes(), &mut look, &mut 0) {
+        let depth = open.len();
         let Some(last) = open.last_mut() else { break };
         if hit.start < from {
             continue;
@@ -60,12 +61,16 @@ pub(super) fn read(
             continue;
         }
         if (hit.pattern as usize) < marks.openers {
-            let Some((header, behind)) = header(form, text, hit.end).filter(|_| !last.types.only_string())
-            else {
-                continue;
-            };
+            let Some((header, behind)) = header(form, text, hit.end) else { continue };
             let empty = header.trim_end().strip_suffix('/');
             let (key, word) = Header::attributes(empty.unwrap_or(header), &form.key);
+            if last.types.only_string() {
+                // Its own opener once more: the closer before it may be misspelt.
+                if depth > 1 && key == last.key.as_deref() {
+                    tree.mended = Some(FaultKind::GuessedBorder);
+                }
+                continue;
+            }
             let item = key == form.nest.as_ref().and_then(|nest| nest.key.as_deref());
             // Where keys are attributes, nothing else looks like one.
             let any = matches!(form.key, KeyKind::Attribute(_));
@@ -73,9 +78,12 @@ pub(super) fn read(
                 continue;
             }
             last.text.push_str(&text[from..hit.start]);
+            if is_quoted(header, &form.key) {
+                tree.mended = Some(FaultKind::GuessedBorder);
+            }
             let place = last.inside(key, item);
             let types = form.types_said(word).unwrap_or_else(|| place.types());
-            if open.len() > max_depth {
+            if depth > max_depth {
                 return Err(TooDeep);
             }
             open.push(Open::new(key.map(str::to_owned), item, place, types));
@@ -214,7 +222,8 @@ impl Tree<'_> {
                 (_, true) if blank && !types.string => Ok("[]".to_owned()),
                 _ => {
                     let read = typed(&plain, types, self.spelling)?;
-                    self.fits &= read.fits;
+                    let text = read.json.starts_with('"') && element.place.types().excludes_string();
+                    self.fits &= read.fits && !text;
                     self.mended = graver(self.mended, read.mended);
                     Ok(read.json)
                 }
@@ -224,6 +233,9 @@ impl Tree<'_> {
             self.mended = Some(FaultKind::GuessedBorder);
         }
         self.fits &= types == Types::default() || if list { types.array } else { types.object };
+        if !list && element.children.iter().any(|child| child.key.is_none()) {
+            self.mended = Some(FaultKind::GuessedBorder);
+        }
         let rest = (!blank).then(|| quoted(&plain));
         Ok(if list {
             listed(element.children.into_iter().map(|child| child.json).chain(rest))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow::{Break, Continue};
 
 use super::delimiters::Delimiter;
+use super::elements::is_key;
 use super::{FieldsReader, Given, On, Phase, Step};
 use crate::codec::{ArgsProgress, attributes};
 use crate::dialect::KeyKind;
@@ -68,6 +69,7 @@ impl FieldsReader {
             self.guess(on, on.kept);
             text = rest;
         }
+        let odd = is_quoted(text, &given.form.key) || is_garbled(text, &given.form.key);
         let Some(header) = Header::read(text, &given) else {
             // What closes the call may stand in a line that is no field.
             on.at.rewind(if marks.line.is_some() { on.at.kept } else { behind });
@@ -88,7 +90,10 @@ impl FieldsReader {
         }
         self.open_field(on, &header)?;
         on.kept = behind;
-        if !closed {
+        let known = given.tool.is_some() && may_have(given.tool, &header.key);
+        let attribute = matches!(given.form.key, KeyKind::Attribute(_));
+        let bare = !attribute && marks.line.is_none() && !text.trim_start().starts_with(QUOTES);
+        if !closed || odd || (bare && !known && !is_key(&header.key)) {
             self.guess(on, behind);
         }
         self.enter(if closed && marks.between.is_some() { Phase::Between } else { Phase::ValueStart });
@@ -181,13 +186,18 @@ fn is_plain(header: &str) -> bool {
 }
 
 /// True at the end of the header `text` where a quote is still open.
-fn is_quoted(text: &str, kind: &KeyKind) -> bool {
+pub(super) fn is_quoted(text: &str, kind: &KeyKind) -> bool {
     let quotes = match kind {
         KeyKind::Attribute(_) => true,
         KeyKind::First => text.trim_start().starts_with('"'),
         KeyKind::Whole => false,
     };
     quotes && !is_plain(text) && text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1
+}
+
+/// True where the quotes of a key stand inside it.
+fn is_garbled(text: &str, kind: &KeyKind) -> bool {
+    *kind != KeyKind::Whole && Header::attributes(text, kind).0.is_some_and(|key| key.contains('"'))
 }
 
 /// What stands between a field's opening mark and the end of its header.

@@ -38,8 +38,6 @@ pub(super) struct Lookahead<'a> {
     pub(super) text: &'a str,
     /// So many elements of the value's key are open.
     pub(super) open: usize,
-    /// A field seems to open in the value.
-    pub(super) quoted: bool,
     /// Up to here the rest of a value was looked for in vain: no other search begins before it, which keeps all of them
     /// together linear.
     pub(super) tried: usize,

@@ -34,8 +34,6 @@ pub(super) struct Field {
     pub(super) elements: bool,
     /// So many elements of its key are open in it.
     pub(super) open: usize,
-    /// A field seems to open in it, and what ends the value may be meant to end that.
-    pub(super) quoted: bool,
 }
 
 impl Field {

@@ -242,7 +242,7 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_, '_>) -> Ou
         CallProgress::Done => on.done(),
         // A brace is missing, and something that cannot belong to the call follows.
         CallProgress::Broken if !on.pending && reader.has_args() => {
-            Outcome::Done { step: on.walk.args + 1, fault: Some(FaultKind::MissingCloser) }
+            Outcome::Done { step: on.walk.args + 1, fault: Some(reader.values.missing()) }
         }
         CallProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
         CallProgress::TooDeep => Outcome::Broken(FaultKind::Limit),

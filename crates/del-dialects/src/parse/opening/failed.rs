@@ -18,6 +18,10 @@ impl Engine {
         if opening.undeclared {
             io.fault(FaultKind::NotDeclared, None, start, found);
         }
+        // A keyword argument: those of the call before ended too early.
+        if opening.from == From::Gap && is_keyword(&io.text[start..]) {
+            self.doubt_calls(io, start);
+        }
         let word = found == start && self.tried.word == Some(io.base + start as u64);
         if io.plan.walks[opening.walk].is_bare() && !word {
             self.tried.bare = self.tried.bare.max(io.base + tried as u64);
@@ -115,4 +119,10 @@ impl Engine {
             (None, None) => self.reject(io, &opening, tried),
         }
     }
+}
+
+/// True for a name with an equals sign behind it.
+fn is_keyword(text: &str) -> bool {
+    let name = text.bytes().take_while(|byte| is_word(*byte)).count();
+    name > 0 && text[name..].starts_with('=')
 }
