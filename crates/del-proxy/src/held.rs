@@ -1,24 +1,12 @@
-//! What lasts as long as an answer.
+//! What lasts as long as a body.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use http_body::{Frame, SizeHint};
 
-/// A connection has requests under way as long as something else holds a copy of this.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Busy(Arc<()>);
-
-impl Busy {
-    /// True when no request is under way: this one and the service of the connection are all that hold it.
-    pub(crate) fn is_idle(&self) -> bool {
-        Arc::strong_count(&self.0) <= 2
-    }
-}
-
-/// The body of an answer, and what is kept until it has gone out.
+/// A body, and what is kept until it is over.
 #[derive(Debug)]
 pub(crate) struct Held<T> {
     body: Body,

@@ -17,6 +17,7 @@ mod earlier;
 mod execution;
 mod family;
 mod gate;
+mod half_open;
 mod held;
 mod inspector;
 mod keys;

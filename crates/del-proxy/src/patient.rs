@@ -1,6 +1,7 @@
 //! A stream to a client that does not fall silent while the model server does.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use axum::response::IntoResponse;
 use http_body::{Body as _, Frame};
 use tokio::time::{Instant, Sleep};
 
+use crate::half_open::UnderWay;
 use crate::refusal::Refusal;
 
 /// The answer while there is none.
@@ -25,6 +27,8 @@ pub(crate) struct Manner {
     pub(crate) failure: Failure,
     /// After this long without a word.
     pub(crate) after: Duration,
+    /// Knows when a word is wanted before.
+    pub(crate) under_way: Option<Arc<UnderWay>>,
 }
 
 /// A body that is an answer's once there is one, and says in its pauses that it is still there.
@@ -35,6 +39,7 @@ struct Patient {
     manner: Option<Manner>,
     keep_alive: &'static str,
     after: Duration,
+    under_way: Option<Arc<UnderWay>>,
     /// What came last was the end of an event.
     between_events: bool,
 }
@@ -70,6 +75,7 @@ impl Patient {
             timer: Box::pin(tokio::time::sleep(manner.after)),
             keep_alive: manner.keep_alive,
             after: manner.after,
+            under_way: manner.under_way.clone(),
             manner: Some(manner),
             between_events: true,
         }
@@ -131,7 +137,9 @@ impl http_body::Body for Patient {
             }
             return Poll::Ready(frame);
         }
-        while this.timer.as_mut().poll(context).is_ready() {
+        let mut is_wanted = this.under_way.as_ref().is_some_and(|under_way| under_way.wants_word());
+        while this.timer.as_mut().poll(context).is_ready() || is_wanted {
+            is_wanted = false;
             let later = Instant::now() + this.after;
             this.timer.as_mut().reset(later);
             if this.between_events && !this.keep_alive.is_empty() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -16,7 +16,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::MissedTickBehavior;
 
-use crate::held::{Busy, Held};
+use crate::half_open::{HalfOpen, UnderWay};
+use crate::held::Held;
 use crate::paths::Paths;
 use crate::proxy::Proxy;
 use crate::settings::SettingsError;
@@ -107,16 +108,22 @@ fn connect(
 ) {
     // A piece of an answer goes out when it comes, not when more has come.
     let _ = stream.set_nodelay(true);
-    let (paths, tide, busy) = (Arc::clone(paths), Arc::clone(tide), Busy::default());
-    let counted = busy.clone();
+    let (paths, tide, under_way) = (Arc::clone(paths), Arc::clone(tide), Arc::<UnderWay>::default());
+    let on_its_way = Arc::clone(&under_way);
     let service = service_fn(move |request: Request<Incoming>| {
-        let (paths, under_way) = (Arc::clone(&paths), (counted.clone(), tide.begin()));
+        let (paths, kept) = (Arc::clone(&paths), (on_its_way.begin(request.version()), tide.begin()));
+        let mut request = request.map(|body| {
+            let coming = (!body.is_end_stream()).then(|| on_its_way.coming());
+            Body::new(Held::new(Body::new(body), coming))
+        });
+        request.extensions_mut().insert(Arc::clone(&on_its_way));
         // A connection keeps room for what answers, as long as it is open: not for more than a box.
         Box::pin(async move {
-            let response = paths.answer(request.map(Body::new), crowded).await;
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, under_way)))
+            let response = paths.answer(request, crowded).await;
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, kept)))
         })
     });
+    let stream = HalfOpen::new(stream, Arc::clone(&under_way));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
@@ -130,7 +137,7 @@ fn connect(
             _ = stopping.wait_for(|stops| *stops) => {}
         }
         // Half the head of a request would keep it open.
-        if busy.is_idle() {
+        if under_way.is_idle() {
             let _ = tokio::time::timeout(FLUSH, connection).await;
         } else {
             let _ = connection.await;

@@ -154,7 +154,7 @@ impl Chunk {
         }
         let choices = match fields.list("choices")? {
             Some(choices) => choices.into_iter().map(choice).collect::<Result<_, _>>()?,
-            None if fields.get("message").is_some() => vec![ollama(fields)?],
+            None if fields.get("message").is_some() || fields.has("done") => vec![ollama(fields)?],
             None if fields.has("choices") || fields.has("usage") => Vec::new(),
             None => return Err(WireError::shape("chunk", "an object with `choices` or `error`", json)),
         };

@@ -181,6 +181,7 @@ impl Exchange {
             content_type: client.content_type(),
             keep_alive: client.keep_alive(),
             after: self.setup.settings.keep_alive,
+            under_way: self.parts.extensions.get().cloned(),
             failure: Box::new(move |refusal| {
                 if let Some(account) = account {
                     account.note(|record| record.error = Some(refusal.kind()));

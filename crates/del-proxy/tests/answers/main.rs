@@ -6,4 +6,5 @@ mod broken;
 mod cases;
 mod client;
 mod cuts;
+mod nulls;
 mod streams;

@@ -98,7 +98,10 @@ impl Messages {
         if fields.get("error").is_some() {
             return Ok(Chunk { error: Some(ApiError::from_stream(body)), ..Chunk::default() });
         }
-        let blocks = fields.list("content")?.ok_or_else(|| WireError::shape("content", EXPECTED, body))?;
+        if !fields.has("content") {
+            return Err(WireError::shape("content", EXPECTED, body));
+        }
+        let blocks = fields.list("content")?.unwrap_or_default();
         let mut choices = Vec::with_capacity(blocks.len() + 1);
         for (place, json) in blocks.into_iter().enumerate() {
             let mut delta = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;

@@ -84,7 +84,10 @@ impl Responses {
         if fields.get("error").is_some() {
             return Ok(refusal(body));
         }
-        let items = fields.list("output")?.ok_or_else(|| WireError::shape("output", EXPECTED, body))?;
+        if !fields.has("output") {
+            return Err(WireError::shape("output", EXPECTED, body));
+        }
+        let items = fields.list("output")?.unwrap_or_default();
         let mut choices = Vec::with_capacity(items.len() + 1);
         for (place, json) in items.into_iter().enumerate() {
             choices.push(self.item(json, u32::try_from(place).unwrap_or(u32::MAX), true)?);

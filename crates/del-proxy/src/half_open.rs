@@ -1,0 +1,175 @@
+//! A client that has closed its writing half. It may wait for its answer, or be gone: the connection tells that only when
+//! something is written to it. So it gets signs of life, upon which the system of a client that is gone says so.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::http::Version;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+
+/// So often a client that has closed its writing half gets a sign of life.
+const LOOK: Duration = Duration::from_secs(1);
+/// Before an answer has begun, any client of HTTP/1.1 reads past this.
+const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// How far the request is that is under way on a connection, of which there is one at a time.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay {
+    /// A request has come, and its answer has not gone out.
+    begun: AtomicBool,
+    /// More of the request has to come.
+    coming: AtomicBool,
+    /// Nothing of the answer has gone out, and the client reads past interim ones.
+    takes_interim: AtomicBool,
+    /// A stream should say something, so that it shows whether anybody is there.
+    wants_word: AtomicBool,
+}
+
+/// A request is under way as long as this is there.
+#[derive(Debug)]
+pub(crate) struct Begun(Arc<UnderWay>);
+
+/// More of a request has to come as long as this is there.
+#[derive(Debug)]
+pub(crate) struct StillComing(Arc<UnderWay>);
+
+impl UnderWay {
+    pub(crate) fn begin(self: &Arc<Self>, version: Version) -> Begun {
+        self.takes_interim.store(version >= Version::HTTP_11, Ordering::Relaxed);
+        self.begun.store(true, Ordering::Relaxed);
+        Begun(Arc::clone(self))
+    }
+
+    pub(crate) fn coming(self: &Arc<Self>) -> StillComing {
+        self.coming.store(true, Ordering::Relaxed);
+        StillComing(Arc::clone(self))
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.begun.load(Ordering::Relaxed)
+    }
+
+    /// True, once, when a stream should say something.
+    pub(crate) fn wants_word(&self) -> bool {
+        self.wants_word.load(Ordering::Relaxed) && self.wants_word.swap(false, Ordering::Relaxed)
+    }
+
+    /// The answer begins, or something that goes before it.
+    fn writes(&self) {
+        if self.owes_answer() {
+            self.takes_interim.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// True when nothing more of the client is needed but that it takes its answer.
+    fn owes_answer(&self) -> bool {
+        !self.is_idle() && !self.coming.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.0.begun.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Drop for StillComing {
+    fn drop(&mut self) {
+        self.0.coming.store(false, Ordering::Relaxed);
+    }
+}
+
+/// A connection that stays open for an answer when the client has closed its half, unless it is gone.
+#[derive(Debug)]
+pub(crate) struct HalfOpen {
+    stream: TcpStream,
+    under_way: Arc<UnderWay>,
+    /// Runs once the client has closed its half.
+    look: Option<Pin<Box<Sleep>>>,
+}
+
+impl HalfOpen {
+    pub(crate) fn new(stream: TcpStream, under_way: Arc<UnderWay>) -> Self {
+        Self { stream, under_way, look: None }
+    }
+
+    /// Waits until the answer has gone out, or the client shows that it is gone.
+    fn until_over(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let look = self.look.get_or_insert_with(|| {
+            // Where no sign of life can be given: a system that forgets the connection, after a minute, says so too.
+            let keep_alive = TcpKeepalive::new().with_time(LOOK).with_interval(10 * LOOK);
+            let _ = SockRef::from(&self.stream).set_tcp_keepalive(&keep_alive);
+            Box::pin(tokio::time::sleep(LOOK))
+        });
+        while self.under_way.owes_answer() {
+            ready!(look.as_mut().poll(context));
+            look.set(tokio::time::sleep(LOOK));
+            if let Some(error) = self.stream.take_error()? {
+                return Poll::Ready(Err(error));
+            }
+            if !self.under_way.takes_interim.load(Ordering::Relaxed) {
+                self.under_way.wants_word.store(true, Ordering::Relaxed);
+            } else if self.stream.try_write(INTERIM)? < INTERIM.len() {
+                // Of what waits to be taken, nothing is left: there is room for more than this.
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for HalfOpen {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.look.is_none() {
+            let before = into.filled().len();
+            ready!(Pin::new(&mut self.stream).poll_read(context, into))?;
+            if into.filled().len() > before {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        self.until_over(context)
+    }
+}
+
+impl AsyncWrite for HalfOpen {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.under_way.writes();
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.under_way.writes();
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
