@@ -1,35 +1,36 @@
-//! Who may come in: no page of a browser, nobody by another name of this machine, nobody without the key.
+//! Who may come in: no page of a browser but those that may, nobody by another name of this machine, nobody without the key.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::inspector::is_page;
 use crate::keys::{Holder, Keys};
 use crate::refusal::Refusal;
+use crate::sites::is_preflight;
 
 /// What every request has to pass.
 #[derive(Debug)]
 pub(crate) struct Gate {
     address: SocketAddr,
     keys: Keys,
-    /// Calls run here: even a page of another program on this machine stays out.
-    strict: bool,
+    /// The sites whose pages may ask.
+    origins: Vec<String>,
 }
 
 impl Gate {
     /// The gate of a server at this address. Without a key, it has to be one that only this machine reaches.
     pub(crate) fn new(address: SocketAddr, keys: Keys) -> Self {
-        Self { address, keys, strict: false }
+        Self { address, keys, origins: Vec::new() }
     }
 
-    /// The same where only pages of its own may ask.
-    pub(crate) fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
+    /// The same for pages of these sites as well.
+    pub(crate) fn open_to(mut self, origins: Vec<String>) -> Self {
+        self.origins = origins;
         self
     }
 
@@ -38,11 +39,13 @@ impl Gate {
         !self.keys.is_empty()
     }
 
-    /// Refuses what may not come in, and says whose key it has. Whether it is alive and ready may be asked without one.
+    /// Refuses what may not come in, and says whose key it has. Whether it is alive and ready may be asked without one, and so
+    /// may browsers for their pages.
     pub(crate) fn check(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
         self.check_host(request)?;
         self.check_origin(request)?;
-        if matches!(request.uri.path(), "/health" | "/ready") { Ok(None) } else { self.check_key(request) }
+        let is_open = matches!(request.uri.path(), "/health" | "/ready") || is_preflight(request);
+        if is_open { Ok(None) } else { self.check_key(request) }
     }
 
     /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what
@@ -76,24 +79,29 @@ impl Gate {
         right_port && (is_loopback(name) || name == own)
     }
 
-    /// Browsers name the site that asks. Pages of this machine may, but where it matters only those from here.
+    /// Browsers name the site that asks: it has to be this one, or one of those that may. What others have asked is for none of
+    /// these.
     fn check_origin(&self, request: &Parts) -> Result<(), Refusal> {
         let headers = &request.headers;
-        let strict = self.strict || is_page(request.uri.path());
         for origin in headers.get_all(header::ORIGIN) {
-            let origin = origin.to_str().unwrap_or_default();
-            let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            let may = |host: &str| {
-                let here = headers.get(header::HOST).is_some_and(|own| own.as_bytes() == host.as_bytes());
-                is_loopback(split(host).0) && (here || !strict) || here && strict && self.wants_key()
-            };
-            if !host.is_some_and(may) {
-                return Err(Refusal::forbidden(format!(
-                    "expected no Origin, or one of this machine, got `{origin}`"
-                )));
+            let host = [&b"http://"[..], b"https://"]
+                .iter()
+                .find_map(|scheme| origin.as_bytes().strip_prefix(*scheme));
+            let is_here = host.is_some() && host == headers.get(header::HOST).map(|own| own.as_bytes());
+            if !is_here && self.site(request).is_none_or(|site| site != origin) {
+                let origin = String::from_utf8_lossy(origin.as_bytes());
+                let refusal =
+                    Refusal::forbidden(format!("expected no Origin, or one that may ask, got `{origin}`"));
+                return Err(refusal.hint("start the proxy with --allow-origin for pages of other sites"));
             }
         }
         Ok(())
+    }
+
+    /// The site that asks, where it is one of those that may.
+    pub(crate) fn site<'r>(&self, request: &'r Parts) -> Option<&'r HeaderValue> {
+        let origin = request.headers.get(header::ORIGIN).filter(|_| !is_page(request.uri.path()))?;
+        self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then_some(origin)
     }
 
     fn check_key(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
@@ -181,21 +189,41 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_sites_stay_out() {
-        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), Keys::new(Vec::new()));
-        let from = |origin| check(&gate, &[("host", "localhost"), ("origin", origin)]);
-        for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"] {
-            assert_eq!(from(origin), Ok(()), "{origin}");
+    fn pages_of_other_sites_stay_out_unless_they_may_ask() {
+        let listed = ["https://app.example", "http://localhost:3000", "app://notes"].map(str::to_owned);
+        let gate =
+            |origins| Gate::new("127.0.0.1:8787".parse().unwrap(), Keys::new(Vec::new())).open_to(origins);
+        let from = |gate: &Gate, origin| check(gate, &[("host", "localhost:8787"), ("origin", origin)]);
+        for origin in &listed {
+            assert_eq!(from(&gate(listed.to_vec()), origin), Ok(()), "{origin}");
+            assert!(from(&gate(Vec::new()), origin).is_err(), "{origin}");
         }
         for origin in [
             "null",
+            "",
+            "*",
             "https://evil.example",
-            "http://localhost.evil.example",
+            "https://app.example.evil.example",
+            "https://app.example:8443",
+            "http://app.example",
+            "HTTPS://APP.EXAMPLE",
+            "http://localhost:3001",
+            "http://localhost",
+            "localhost:8787",
             "file://",
-            "http://localhost/x:1",
+            "ftp://localhost:8787",
         ] {
-            assert!(from(origin).is_err(), "{origin}");
+            assert!(from(&gate(listed.to_vec()), origin).is_err(), "{origin}");
         }
+        for origin in ["http://localhost:8787", "https://localhost:8787"] {
+            assert_eq!(from(&gate(Vec::new()), origin), Ok(()), "{origin}");
+        }
+        let two = [
+            ("host", "localhost:8787"),
+            ("origin", "https://app.example"),
+            ("origin", "https://evil.example"),
+        ];
+        assert!(check(&gate(listed.to_vec()), &two).is_err());
     }
 
     #[test]

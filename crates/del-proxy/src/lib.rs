@@ -38,6 +38,7 @@ mod request;
 mod route;
 mod server;
 mod settings;
+mod sites;
 mod stamp;
 mod taking;
 mod tide;

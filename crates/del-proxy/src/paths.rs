@@ -29,6 +29,7 @@ use crate::proxy::Proxy;
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::Route;
+use crate::sites::{is_preflight, may_ask, may_read};
 use crate::stamp::unique;
 
 type Shared = State<Arc<Proxy>>;
@@ -95,7 +96,9 @@ impl Paths {
             .as_ref()
             .filter(|_| is_told(&path))
             .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
+        let site = proxy.setup().gate.site(&parts).cloned();
         let mut response = match enter(proxy, &mut parts, crowded) {
+            Ok(None) if site.is_some() && is_preflight(&parts) => may_ask(&parts.headers),
             Ok(None) => self.inside(Request::from_parts(parts, body)).await,
             Ok(place) => {
                 let response = self.inside(Request::from_parts(parts, body)).await;
@@ -121,6 +124,9 @@ impl Paths {
         }
         if crowded {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if let Some(site) = site {
+            may_read(site, response.headers_mut());
         }
         if let Some(id) = id {
             if family == Family::Anthropic {

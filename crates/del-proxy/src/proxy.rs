@@ -218,7 +218,7 @@ impl Setup {
         for route in routes.iter().filter(|route| route.pool.members().len() > 1) {
             watches.spawn(Arc::clone(&route.pool).watch(settings.health_interval));
         }
-        let gate = Gate::new(address, keys).strict(settings.executor.is_some());
+        let gate = Gate::new(address, keys).open_to(std::mem::take(&mut settings.origins));
         Ok(Self { settings, routes, gate, _watches: watches })
     }
 

@@ -47,6 +47,9 @@ pub struct Settings {
     pub max_turns: u32,
     /// The keys of which clients have to show one; none lets everybody in. What listens on more than loopback needs one.
     pub keys: Vec<ClientKey>,
+    /// The sites whose pages may use it from a browser, as browsers name them: `https://app.example`. They see nothing of the
+    /// inspector.
+    pub origins: Vec<String>,
 }
 
 /// Where the requests for some models go, and how they are asked.
@@ -94,6 +97,7 @@ impl Settings {
             executor: None,
             max_turns: 25,
             keys: Vec::new(),
+            origins: Vec::new(),
         }
     }
 }

@@ -229,7 +229,7 @@ impl Upstream {
 /// Headers that may hold a key.
 const KEYS: &[&str] = &["authorization", "x-api-key", "api-key"];
 
-/// The headers that are not about one connection alone, without those that are left out.
+/// The headers that are not about one connection or the pages of a browser alone, without those that are left out.
 pub(crate) fn end_to_end(headers: &HeaderMap, left_out: impl Fn(&HeaderName) -> bool) -> HeaderMap {
     const PROXY_CONNECTION: &str = "proxy-connection";
     const KEEP_ALIVE: &str = "keep-alive";
@@ -249,7 +249,9 @@ pub(crate) fn end_to_end(headers: &HeaderMap, left_out: impl Fn(&HeaderName) -> 
                 | header::TRAILER
                 | header::TRANSFER_ENCODING
                 | header::UPGRADE
-        ) || matches!(name.as_str(), KEEP_ALIVE | PROXY_CONNECTION);
+        ) || matches!(name.as_str(), KEEP_ALIVE | PROXY_CONNECTION)
+            // Which pages may read an answer is between a browser and whom it asked.
+            || name.as_str().starts_with("access-control-");
         if !(hop || left_out(name) || (some_are_named && named(name))) {
             kept.append(name.clone(), value.clone());
         }

@@ -27,7 +27,7 @@ use self::execute::Execution;
 use self::lens::Glass;
 use self::observers::{LogOption, observers};
 use self::plan::Plan;
-use self::values::{count, seconds, size, size_or_none};
+use self::values::{count, origin, seconds, size, size_or_none};
 use self::words::Typed;
 use crate::catalog::Catalog;
 use crate::common::Common;
@@ -67,6 +67,9 @@ struct Listening {
     /// The variable that holds the key which clients have to show
     #[arg(long, value_name = "VAR")]
     api_key_env: Option<String>,
+    /// Pages of this site may use it from a browser, as https://app.example; given again, of another one as well
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    allow_origin: Vec<String>,
     /// The largest request, in bytes or with K, M or G
     #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = size)]
     max_body: usize,

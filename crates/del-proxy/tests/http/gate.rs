@@ -3,6 +3,8 @@
 use del_proxy::{ClientKey, Proxy, Settings, SettingsError, Upstream};
 use reqwest::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::model::{Model, Reply, says};
 use crate::stand::{Stand, client, document, route, weather};
@@ -30,8 +32,95 @@ async fn other_names_and_other_sites_stay_out() {
     }
     assert!(stand.model.seen().is_empty());
     let host = format!("localhost:{}", stand.address.port());
-    let request = stand.post(&weather()).header("host", host).header("origin", "http://localhost:3000");
+    let origin = format!("http://{host}");
+    let request = stand.post(&weather()).header("host", host).header("origin", origin);
     assert_eq!(request.send().await.unwrap().status(), 200);
+}
+
+/// The answer to a request with these lines behind its first ones.
+async fn raw(stand: &Stand, first: &str, lines: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(stand.address).await.unwrap();
+    let request = format!(
+        "{first} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n{lines}\r\n{body}",
+        stand.address,
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer.to_ascii_lowercase()
+}
+
+const PREFLIGHT: &str = "Origin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n\
+    Access-Control-Request-Headers: authorization,content-type,x-stainless-os\r\n";
+const ALLOWS: &str = "access-control-allow-origin: https://app.example\r\n";
+
+#[tokio::test]
+async fn no_page_may_ask_by_default() {
+    let stand = Stand::with(
+        Model::saying(Reply::Whole(200, "Access-Control-Allow-Origin: *\r\n", "{}".to_owned())),
+        |settings| settings.metrics = true,
+    )
+    .await;
+    for path in ["/v1/chat/completions", "/v1/messages", "/api/chat", "/v1/models", "/health", "/nothing"] {
+        let answer = raw(&stand, &format!("OPTIONS {path}"), PREFLIGHT, "").await;
+        assert!(answer.starts_with("http/1.1 403 "), "{path}: {answer}");
+        let answer = raw(&stand, &format!("OPTIONS {path}"), "", "").await;
+        assert!(answer.starts_with("http/1.1 40"), "{path}: {answer}");
+        let own = raw(&stand, &format!("POST {path}"), "", "{\"messages\": []}").await;
+        assert!(!own.contains("access-control-"), "{path}: {own}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_a_site_that_is_allowed_ask_and_read() {
+    let stand = Stand::with(model(), |settings| {
+        settings.origins = vec!["https://other.example".to_owned(), "https://app.example".to_owned()];
+        settings.keys = vec![ClientKey::new("one", "s3cret")];
+    })
+    .await;
+    for path in ["/v1/chat/completions", "/v1/messages", "/v1/models", "/api/tags"] {
+        let answer = raw(&stand, &format!("OPTIONS {path}"), PREFLIGHT, "").await;
+        assert!(answer.starts_with("http/1.1 204 ") && answer.contains(ALLOWS), "{path}: {answer}");
+        for line in [
+            "access-control-allow-headers: authorization,content-type,x-stainless-os\r\n",
+            "access-control-allow-methods: get, head, post, delete\r\n",
+            "vary: origin\r\n",
+        ] {
+            assert!(answer.contains(line), "{path}: {answer}");
+        }
+        assert!(!answer.contains("credentials") && !answer.contains("private-network"), "{answer}");
+    }
+    let (key, from) = ("Authorization: Bearer s3cret\r\n", "Origin: https://app.example\r\n");
+    let (ask, streams) = (weather().to_string(), crate::stand::streamed(weather()).to_string());
+    for (first, lines, body, status) in [
+        ("POST /v1/chat/completions", format!("{key}{from}"), ask.as_str(), 200),
+        ("POST /v1/chat/completions", format!("{key}{from}"), streams.as_str(), 200),
+        // What went wrong, a page may read as well.
+        ("POST /v1/chat/completions", from.to_owned(), ask.as_str(), 401),
+        ("POST /v1/messages", format!("{key}{from}"), "{", 400),
+        ("GET /nothing", format!("{key}{from}"), "", 404),
+    ] {
+        let answer = raw(&stand, first, &lines, body).await;
+        assert!(
+            answer.starts_with(&format!("http/1.1 {status} ")) && answer.contains(ALLOWS),
+            "{first}: {answer}"
+        );
+        assert!(answer.contains("access-control-expose-headers: *\r\n"), "{first}: {answer}");
+    }
+    let private = format!("{PREFLIGHT}Access-Control-Request-Private-Network: true\r\n");
+    let answer = raw(&stand, "OPTIONS /v1/models", &private, "").await;
+    assert!(answer.contains("access-control-allow-private-network: true\r\n"), "{answer}");
+    for (first, lines) in [
+        ("POST /v1/chat/completions", "Origin: https://evil.example\r\n".to_owned()),
+        ("OPTIONS /v1/chat/completions", PREFLIGHT.replace("app", "evil")),
+        ("OPTIONS /v1/chat/completions", format!("Origin: null\r\n{PREFLIGHT}")),
+        ("OPTIONS /", PREFLIGHT.to_owned()),
+        ("GET /inspector/events", from.to_owned()),
+    ] {
+        let answer = raw(&stand, first, &format!("{key}{lines}"), "").await;
+        assert!(answer.starts_with("http/1.1 403 "), "{first}: {answer}");
+    }
 }
 
 #[tokio::test]
@@ -128,9 +217,8 @@ async fn other_paths_of_the_api_go_through_as_they_are() {
 
 #[tokio::test]
 async fn a_length_that_is_too_large_is_refused_before_the_body() {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let stand = Stand::new(model()).await;
-    let mut stream = tokio::net::TcpStream::connect(stand.address).await.unwrap();
+    let mut stream = TcpStream::connect(stand.address).await.unwrap();
     let head = format!(
         "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\ncontent-length: 1000000000\r\n\r\n",
         stand.address

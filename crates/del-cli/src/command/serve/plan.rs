@@ -129,6 +129,7 @@ impl Plan {
             keep_alive: listening.keep_alive,
             health_interval: listening.health_interval,
             metrics: listening.metrics,
+            origins: listening.allow_origin.clone(),
             tells_content: listening.log_content,
             keys: self.keys.iter().map(|(key, secret)| client_key(key, secret)).collect(),
             ..Settings::new(routes)

@@ -41,6 +41,18 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     found.ok_or_else(|| format!("expected an address such as 127.0.0.1:8787, got `{text}`"))
 }
 
+/// A site, as browsers name it in `Origin`.
+pub(super) fn origin(text: &str) -> Result<String, String> {
+    let plain =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'*');
+    let parts =
+        text.split_once("://").filter(|(scheme, host)| plain(scheme) && plain(host) && !host.contains('/'));
+    let origin = parts.map(|(scheme, host)| format!("{scheme}://{host}").to_ascii_lowercase());
+    origin.ok_or_else(|| {
+        format!("expected the origin of a site, such as https://app.example:8443, got `{text}`")
+    })
+}
+
 /// The value of a variable of the environment that holds a key.
 pub(super) fn key(variable: &str) -> Result<String, String> {
     let key = std::env::var(variable).ok().filter(|key| !key.trim().is_empty());
@@ -62,6 +74,29 @@ mod tests {
         }
         assert_eq!((size_or_none("0"), size_or_none("1K")), (Ok(0), Ok(1024)));
         assert_eq!((count("3"), count("0").is_err()), (Ok(3), true));
+    }
+
+    #[test]
+    fn origins_are_read() {
+        for (text, read) in [
+            ("https://app.example:8443", "https://app.example:8443"),
+            ("HTTP://Localhost:3000", "http://localhost:3000"),
+            ("app://notes", "app://notes"),
+        ] {
+            assert_eq!(origin(text).as_deref(), Ok(read));
+        }
+        for wrong in [
+            "",
+            "*",
+            "null",
+            "app.example",
+            "https://",
+            "https://app.example/",
+            "https://*.example",
+            "a b://c",
+        ] {
+            assert!(origin(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
