@@ -87,7 +87,7 @@ impl Gate {
             let host = [&b"http://"[..], b"https://"]
                 .iter()
                 .find_map(|scheme| origin.as_bytes().strip_prefix(*scheme));
-            let is_here = host.is_some() && host == headers.get(header::HOST).map(|own| own.as_bytes());
+            let is_here = host.is_some() && host == headers.get(header::HOST).map(HeaderValue::as_bytes);
             if !is_here && self.site(request).is_none_or(|site| site != origin) {
                 let origin = String::from_utf8_lossy(origin.as_bytes());
                 let refusal =

@@ -14,6 +14,7 @@ mod api;
 mod coming;
 mod document;
 mod earlier;
+mod embed;
 mod execution;
 mod family;
 mod gate;

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::api::Api;
 use crate::document::Document;
 use crate::family::Family;
-use crate::member::Question;
+use crate::member::{Question, Sent};
 use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
@@ -30,6 +30,8 @@ type Outcome = Result<Response<Body>, Refusal>;
 
 /// The version of Ollama's API that is spoken here.
 const OLLAMA: &str = "0.13.0";
+/// A model that stays loaded does so until then.
+const FOREVER: &str = "2318-01-01T00:00:00Z";
 /// The longest answer that is read.
 const LONGEST: usize = 32 << 20;
 /// How long a server may take to list its models.
@@ -85,6 +87,30 @@ pub(crate) async fn tags(State(proxy): Shared, headers: HeaderMap) -> Outcome {
     Ok(Document(json!({"models": models.collect::<Value>()})).into_response())
 }
 
+/// The models that are loaded, for Ollama's clients: Ollama says which, and other servers have theirs at hand.
+pub(crate) async fn loaded(State(proxy): Shared, headers: HeaderMap) -> Outcome {
+    let setup = proxy.setup();
+    let mut models = Vec::new();
+    for route in setup.routes.iter() {
+        let sent = setup.sent(&headers, Bytes::new());
+        if route.api == ServerApi::Ollama || route.engine.is_none() {
+            let question = Question::Above(Method::GET, "/api/ps");
+            if let Some(said) = answer(&proxy, route, question, &sent).await
+                && let Some(said) = said["models"].as_array()
+            {
+                models.extend(said.iter().cloned());
+                continue;
+            }
+        }
+        let Ok(served) = served(&proxy, &setup, route, &headers).await else { continue };
+        models.extend(named(&setup.routes, route, &served).iter().map(|model| {
+            json!({"name": model["id"], "model": model["id"], "size": 0, "digest": "", "details": details(),
+                "expires_at": FOREVER, "size_vram": 0})
+        }));
+    }
+    Ok(Document(json!({"models": models})).into_response())
+}
+
 /// One model, for Ollama's clients: the server's own words, where it is Ollama, else that it calls tools.
 pub(crate) async fn show(State(proxy): Shared, request: Request<Body>) -> Outcome {
     let (parts, body) = request.into_parts();
@@ -119,8 +145,27 @@ pub(crate) async fn version() -> Document {
     Document(json!({"version": OLLAMA}))
 }
 
-/// How many tokens a request has: the server's count where it has one, else an estimate, which a header says.
+/// How many tokens a request for a message has.
 pub(crate) async fn count_tokens(State(proxy): Shared, request: Request<Body>) -> Outcome {
+    let own = (ServerApi::Anthropic, "/messages/count_tokens");
+    count(&proxy, request, Api::Messages, own, |tokens| json!({"input_tokens": tokens})).await
+}
+
+/// How many tokens a request for a response has.
+pub(crate) async fn input_tokens(State(proxy): Shared, request: Request<Body>) -> Outcome {
+    let own = (ServerApi::Responses, "/responses/input_tokens");
+    let told = |tokens| json!({"object": "response.input_tokens", "input_tokens": tokens});
+    count(&proxy, request, Api::Responses, own, told).await
+}
+
+/// The server's count where it has one, by itself where it is of the client's `own` API, else an estimate, which a header says.
+async fn count(
+    proxy: &Arc<Proxy>,
+    request: Request<Body>,
+    api: Api,
+    own: (ServerApi, &str),
+    told: impl Fn(u64) -> Value,
+) -> Outcome {
     let (parts, body) = request.into_parts();
     let bytes = proxy.read(&parts.headers, body).await?;
     let mut body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
@@ -131,22 +176,22 @@ pub(crate) async fn count_tokens(State(proxy): Shared, request: Request<Body>) -
     if renamed {
         body.insert("model".to_owned(), json!(route.target(&name)));
     }
-    if route.api == ServerApi::Anthropic {
+    if route.api == own.0 {
         let bytes = if renamed { Value::Object(body).to_string().into() } else { bytes };
-        return proxy.pass(&setup, &route, &parts, "/messages/count_tokens", bytes).await;
+        return proxy.pass(&setup, &route, &parts, own.1, bytes).await;
     }
-    let mut taken = Api::Messages.take(body, None, &proxy.memory.of(&parts.extensions))?;
+    let mut taken = api.take(body, None, &proxy.memory.of(&parts.extensions))?;
     plain::make(&mut taken.asked.body, false);
-    if let Some(count) = counted(&proxy, &setup, &route, &parts.headers, &taken.asked).await {
-        return Ok(Document(json!({"input_tokens": count})).into_response());
+    if let Some(count) = counted(proxy, &setup, &route, &parts.headers, &taken.asked).await {
+        return Ok(Document(told(count)).into_response());
     }
-    let text: usize = ["messages", "tools"]
+    let text: u64 = ["messages", "tools"]
         .iter()
         .filter_map(|name| taken.asked.body.get(*name))
-        .map(|said| said.to_string().len())
+        .map(|said| said.to_string().len() as u64)
         .sum();
     let estimated = [("x-del-estimated", HeaderValue::from_static("input_tokens"))];
-    Ok((estimated, Document(json!({"input_tokens": text.div_ceil(4)}))).into_response())
+    Ok((estimated, Document(told(text.div_ceil(4)))).into_response())
 }
 
 /// The server's count: of llama.cpp, or of vLLM.
@@ -185,7 +230,11 @@ async fn ask(
     body: &Value,
 ) -> Option<Value> {
     let sent = setup.sent(headers, body.to_string().into());
-    let response = route.pool.turn(&proxy.metrics).ask(Question::Above(path), &sent).await.ok()?;
+    answer(proxy, route, Question::Above(Method::POST, path), &sent).await
+}
+
+async fn answer(proxy: &Proxy, route: &Route, question: Question<'_>, sent: &Sent<'_>) -> Option<Value> {
+    let response = route.pool.turn(&proxy.metrics).ask(question, sent).await.ok()?;
     if !response.status().is_success() {
         return None;
     }

@@ -39,7 +39,7 @@ pub(crate) enum Question<'a> {
     /// What lies at a path under its API.
     Path(Method, &'a str),
     /// What lies at a path above it.
-    Above(&'a str),
+    Above(Method, &'a str),
 }
 
 /// What goes to a server, but for what it asks.
@@ -102,9 +102,9 @@ impl Member {
                 upstream.ask(headers, query, body).await
             }
             Question::Path(method, path) => upstream.send(method, path, headers, body).await,
-            Question::Above(path) => {
+            Question::Above(method, path) => {
                 headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                upstream.send_to(Method::POST, format!("{}{path}", upstream.root()), headers, body).await
+                upstream.send_to(method, format!("{}{path}", upstream.root()), headers, body).await
             }
         }
     }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use axum::response::IntoResponse;
-use axum::routing::{get, post};
+use axum::routing::{get, head, post};
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinSet;
@@ -19,6 +19,7 @@ use crate::account::Account;
 use crate::api::Api;
 use crate::document::Document;
 use crate::earlier;
+use crate::embed;
 use crate::family::Family;
 use crate::held::Held;
 use crate::inspector::is_page;
@@ -60,16 +61,24 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub(crate) fn new(proxy: Arc<Proxy>) -> Arc<Self> {
-        let pages = if proxy.inspector.is_some() { pages::router() } else { Router::new() };
+        // Ollama's clients look there whether anybody is at home.
+        let pages = match proxy.inspector {
+            Some(_) => pages::router(),
+            None => Router::new().route("/", head(async || ()).get(unknown)),
+        };
         let others = Router::new()
             .merge(pages)
             .route("/v1/responses/{id}", get(earlier::response).delete(earlier::delete))
             .route("/v1/responses/{id}/input_items", get(earlier::input_items))
             .route("/v1/responses/{id}/cancel", post(earlier::cancel))
+            .route("/v1/responses/input_tokens", post(listing::input_tokens))
             .route("/v1/messages/count_tokens", post(listing::count_tokens))
             .route("/api/tags", get(listing::tags))
             .route("/api/show", post(listing::show))
             .route("/api/version", get(listing::version))
+            .route("/api/ps", get(listing::loaded))
+            .route("/api/embed", post(embed::embed))
+            .route("/api/embeddings", post(embed::embeddings))
             .route("/v1/completions", post(pass))
             .route("/v1/embeddings", post(pass))
             .route("/v1/models", get(listing::models))

@@ -34,6 +34,8 @@ pub(crate) struct Request {
     facts: Facts,
     /// The model gets the definitions that it asks for, as long as that is so.
     hybrid: bool,
+    /// The members that the server is not told, as its API has no place for them.
+    left_out: Vec<String>,
 }
 
 /// What decides on the way of a request.
@@ -63,7 +65,14 @@ impl Request {
             return Err(Refusal::bad_request(error.to_string()));
         }
         let facts = Facts::of(&asked.body);
-        Ok(Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts, hybrid: false })
+        Ok(Self {
+            bytes,
+            asked: OnceLock::from(Ok(asked)),
+            tools,
+            facts,
+            hybrid: false,
+            left_out: Vec::new(),
+        })
     }
 
     /// All of the request.
@@ -87,6 +96,17 @@ impl Request {
             model.clone_into(&mut self.facts.model);
         }
         Ok(())
+    }
+
+    /// Notes what a server of this API is not told.
+    pub(crate) fn note_left_out(&mut self, api: ServerApi) {
+        let told = |asked: &Asked| asked.unread.iter().cloned().chain(api.left_out(&asked.body)).collect();
+        self.left_out = self.asked().map(told).unwrap_or_default();
+    }
+
+    /// The members of the request that the server is not told.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// Takes out what clients of other APIs say and servers of this one do not read.

@@ -16,6 +16,8 @@ pub struct Asked {
     pub custom: BTreeSet<String>,
     /// The kinds of tools that only the makers of an API have, such as a search of the web. They are not in the body.
     pub dropped: Vec<String>,
+    /// Kinds of content of the client's API that have no place in the body.
+    pub unread: BTreeSet<String>,
     /// The body differs from what the client wrote in more than such tools.
     pub changed: bool,
 }

@@ -73,6 +73,7 @@ mod heard;
 pub mod history;
 pub mod hybrid;
 pub mod ids;
+mod left_out;
 mod logprobs;
 mod members;
 pub mod native;

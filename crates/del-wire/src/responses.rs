@@ -10,7 +10,10 @@ pub(crate) mod to_server;
 
 pub use self::echo::Echo;
 
+/// What only servers of this API can do with a request, as a member of it on its way.
+pub(crate) const OWN: &str = "responses";
+
 /// What a request includes for the answer to say how likely its tokens were.
 const LOGPROBS: &str = "message.output_text.logprobs";
 /// The same for thoughts that nobody but the server reads.
-const SEALS: &str = "reasoning.encrypted_content";
+pub(crate) const SEALS: &str = "reasoning.encrypted_content";

@@ -28,7 +28,7 @@ use crate::route::Route;
 pub(super) use self::asking::Way;
 use self::outcome::Outcome;
 pub(super) use self::outcome::{
-    BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
+    BROKEN_OFF, DIALECT, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
 };
 
 /// A request and what is known of it.
@@ -116,6 +116,9 @@ impl Exchange {
                 "expected no more than one choice (`n`) of a server of this API",
             )
             .hint("send a request for each choice"));
+        }
+        if api != Api::Chat || !route.chats() {
+            request.note_left_out(route.api);
         }
         if matches!(api, Api::Messages | Api::Responses) {
             request.make_plain(route.api);

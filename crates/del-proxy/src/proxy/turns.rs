@@ -21,8 +21,7 @@ use self::heard::{Heard, calls_of};
 use self::work::failed;
 use super::driven::Driven;
 use super::exchange::{
-    BROKEN_OFF, DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer,
-    no_call,
+    BROKEN_OFF, DIALECT, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
 };
 use super::injected::{Injected, place};
 use super::insert;
@@ -134,11 +133,9 @@ impl Exchange {
     }
 
     fn remark(&self, injected: &Injected, mode: Mode, headers: &mut HeaderMap) {
-        let dropped = self.request.dropped(self.route.chats() && mode == Mode::Native);
-        for (name, list) in [(DROPPED, dropped), (NOT_INJECTED, &injected.clashes)] {
-            if !list.is_empty() {
-                insert(headers, name, &list.join(","));
-            }
+        self.tell_dropped(self.route.chats() && mode == Mode::Native, headers);
+        if !injected.clashes.is_empty() {
+            insert(headers, NOT_INJECTED, &injected.clashes.join(","));
         }
     }
 }

@@ -63,6 +63,7 @@ impl Request {
             tools: Ok(tools),
             facts,
             hybrid: false,
+            left_out: Vec::new(),
         })
     }
 }

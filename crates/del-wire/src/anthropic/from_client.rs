@@ -1,5 +1,7 @@
 //! A request for a message as one for a chat completion.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{ARGUMENTS, plain};
@@ -33,7 +35,9 @@ const KNOWN: &[&str] = &[
 const OWN: &[&str] = &[
     "metadata",
     "service_tier",
+    "container",
     "context_management",
+    "mcp_servers",
     "output_config",
     "output_format",
     "speed",
@@ -59,7 +63,7 @@ pub fn messages(json: &str) -> Result<Value, WireError> {
 
 /// Reads the request, without its tools. Members that are not known here stay in it.
 pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked, WireError> {
-    let mut messages = Vec::new();
+    let (mut messages, mut unread) = (Vec::new(), BTreeSet::new());
     if let Some(system) = body.get("system") {
         let said = said(system, "system");
         if said.as_str() != Some("") {
@@ -74,8 +78,8 @@ pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked,
         let role = message["role"].as_str().unwrap_or_default();
         let content = fields::content(message, &format!("messages[{place}]"))?;
         match role {
-            "user" => user(content, &mut messages)?,
-            "assistant" => messages.push(assistant(content)),
+            "user" => user(content, &mut messages, &mut unread)?,
+            "assistant" => messages.push(assistant(content, &mut unread)),
             "system" => messages.push(json!({"role": "system", "content": said(content, "system")})),
             _ => {
                 let at = format!("messages[{place}].role");
@@ -116,7 +120,7 @@ pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked,
         body.insert("tools".to_owned(), Value::Array(tools));
     }
     body.extend(out);
-    Ok(Asked { dropped, changed: true, ..Asked::of(body)? })
+    Ok(Asked { dropped, unread, changed: true, ..Asked::of(body)? })
 }
 
 /// A tool as the function that it is.
@@ -199,7 +203,7 @@ fn said(content: &Value, role: &str) -> Value {
 }
 
 /// What the user says: results first, each a message, then the rest.
-fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
+fn user(content: &Value, messages: &mut Vec<Value>, unread: &mut BTreeSet<String>) -> Result<(), WireError> {
     let Some(blocks) = content.as_array() else {
         messages.push(json!({"role": "user", "content": content}));
         return Ok(());
@@ -207,7 +211,7 @@ fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
     let mut parts = Vec::new();
     for block in blocks {
         if block["type"] == "tool_result" {
-            let result = result(&block["content"])?;
+            let result = result(&block["content"], unread)?;
             let mut message =
                 json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result});
             if block["is_error"] == true {
@@ -216,7 +220,7 @@ fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
             plain::mark(block, &mut message);
             messages.push(message);
         } else {
-            parts.extend(part(block)?);
+            parts.extend(part(block, unread)?);
         }
     }
     if let [Value::Object(only)] = parts.as_slice()
@@ -231,9 +235,10 @@ fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
 }
 
 /// What a result says: a text where it is nothing else.
-fn result(content: &Value) -> Result<Value, WireError> {
+fn result(content: &Value, unread: &mut BTreeSet<String>) -> Result<Value, WireError> {
     let Some(blocks) = content.as_array() else { return Ok(json!(text(content))) };
-    let parts = blocks.iter().filter_map(|block| part(block).transpose()).collect::<Result<Vec<_>, _>>()?;
+    let parts = blocks.iter().filter_map(|block| part(block, unread).transpose());
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let marked = parts.iter().any(|part| part.get(plain::MARK).is_some());
     Ok(match plain::joined(&parts, "tool").filter(|_| !marked) {
         Some(text) => json!(text),
@@ -242,10 +247,11 @@ fn result(content: &Value) -> Result<Value, WireError> {
 }
 
 /// A block as a content part; `None` for one that has no place there.
-fn part(block: &Value) -> Result<Option<Value>, WireError> {
+fn part(block: &Value, unread: &mut BTreeSet<String>) -> Result<Option<Value>, WireError> {
     let mut part = bare_part(block)?;
-    if let Some(part) = &mut part {
-        plain::mark(block, part);
+    match &mut part {
+        Some(part) => plain::mark(block, part),
+        None => drop(unread.insert(block["type"].as_str().unwrap_or_default().to_owned())),
     }
     Ok(part)
 }
@@ -279,9 +285,12 @@ fn bare_part(block: &Value) -> Result<Option<Value>, WireError> {
     })
 }
 
-fn assistant(content: &Value) -> Value {
+fn assistant(content: &Value, unread: &mut BTreeSet<String>) -> Value {
+    const READ: [&str; 4] = ["text", "thinking", "redacted_thinking", "tool_use"];
     let mut message = json!({"role": "assistant", "content": said(content, "assistant")});
     let blocks = || content.as_array().into_iter().flatten();
+    let kinds = blocks().filter_map(|block| block["type"].as_str());
+    unread.extend(kinds.filter(|kind| !READ.contains(kind)).map(str::to_owned));
     let thought: Vec<&str> = blocks().filter_map(|block| block["thinking"].as_str()).collect();
     if !thought.is_empty() {
         message["reasoning_content"] = json!(thought.join("\n"));

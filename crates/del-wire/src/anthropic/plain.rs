@@ -5,11 +5,11 @@
 use serde_json::{Map, Value, json};
 
 /// The member that has a mark on its way. Clients of chats may have one of the API's own name, which is theirs.
-pub(super) const MARK: &str = "anthropic_cache_control";
+pub(crate) const MARK: &str = "anthropic_cache_control";
 const NAME: &str = "cache_control";
 
 /// Members of a request that only these servers know, as a member of it on its way.
-pub(super) const OWN: &str = "anthropic";
+pub(crate) const OWN: &str = "anthropic";
 
 /// Has the mark of a block go along with what the block becomes.
 pub(super) fn mark(block: &Value, onto: &mut Value) {

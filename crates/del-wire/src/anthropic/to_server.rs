@@ -8,6 +8,22 @@ use crate::failed;
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
 
+/// True for members of a request that the API has in some way, or that are read on the way.
+pub(crate) fn takes(name: &str, value: &Value) -> bool {
+    const ALIKE: [&str; 9] = [
+        "temperature",
+        "top_p",
+        "top_k",
+        "thinking",
+        "max_tokens",
+        "max_completion_tokens",
+        "stop",
+        "user",
+        "cache_control",
+    ];
+    ALIKE.contains(&name) || name == "response_format" && value["type"] != "json_object"
+}
+
 /// The body, in which the arguments of calls are text. Members that the API does not have are left out, for it refuses them.
 pub(crate) fn write(body: &Map<String, Value>) -> Value {
     let mut out = Map::new();

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value};
 
-use crate::failed;
-use crate::ollama;
+use crate::{failed, ollama, responses};
 
 /// What only other APIs have, beside and in messages.
-const OTHERS: [&str; 2] = ["thinking", ollama::OWN];
+pub(crate) const OTHERS: [&str; 3] = ["thinking", ollama::OWN, responses::OWN];
 const SEALED: &str = "thinking_blocks";
 
 /// The body, without what only other APIs have.

@@ -39,7 +39,7 @@ pub fn read_chat(body: &Map<String, Value>, functions: Functions) -> Result<Aske
         }
         messages.push(self::message(message, place, &mut waiting));
     }
-    let mut out = options(body);
+    let mut out = options(body)?;
     out.insert("messages".to_owned(), Value::Array(messages));
     if !functions.list.is_empty() {
         out.insert("tools".to_owned(), Value::Array(functions.list));
@@ -57,7 +57,7 @@ pub fn read_generate(body: &Map<String, Value>) -> Result<Asked, WireError> {
         add_images(body.get("images"), &mut user);
         messages.push(user);
     }
-    let mut out = options(body);
+    let mut out = options(body)?;
     out.insert("messages".to_owned(), Value::Array(messages));
     Ok(Asked { changed: true, ..Asked::of(out)? })
 }
@@ -120,7 +120,7 @@ fn media_type(base64: &str) -> &'static str {
 }
 
 /// What is asked beside the conversation. Members that are not known here stay in it.
-fn options(body: &Map<String, Value>) -> Map<String, Value> {
+fn options(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
     const RENAMED: [(&str, &str); 1] = [("num_predict", "max_tokens")];
     const SAME: [&str; 9] = [
         "temperature",
@@ -166,11 +166,15 @@ fn options(body: &Map<String, Value>) -> Map<String, Value> {
             let schema = json!({"name": "answer", "schema": schema, "strict": true});
             out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
         }
-        _ => {}
+        None | Some(Value::Null) => {}
+        Some(Value::String(none)) if none.is_empty() => {}
+        Some(other) => {
+            return Err(WireError::shape("format", "\"json\" or a JSON schema", &other.to_string()));
+        }
     }
     if body.get("stream") != Some(&Value::Bool(false)) {
         out.insert("stream".to_owned(), json!(true));
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
-    out
+    Ok(out)
 }

@@ -4,8 +4,25 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::failed;
 use crate::ollama::OWN;
+use crate::{failed, responses};
+
+/// Members of a request for a chat completion that the API has nothing for. Others stay in it: some may be its own.
+pub(crate) const IGNORED: [&str; 13] = [
+    "audio",
+    "logit_bias",
+    "metadata",
+    "modalities",
+    "prediction",
+    "prompt_cache_key",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "thinking",
+    "user",
+    "verbosity",
+    "web_search_options",
+];
 
 /// The body, in which the arguments of calls are text. Members that the API does not have stay in it, for it ignores them.
 pub(crate) fn write(body: &Map<String, Value>) -> Value {
@@ -22,7 +39,7 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         ("max_tokens", "num_predict"),
         ("max_completion_tokens", "num_predict"),
     ];
-    const OTHERS: [&str; 8] = [
+    const OTHERS: [&str; 10] = [
         "messages",
         "stream",
         "stream_options",
@@ -31,6 +48,8 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         "parallel_tool_calls",
         "user",
         "n",
+        "reasoning_effort",
+        responses::OWN,
     ];
     let (mut out, mut options) = (Map::new(), Map::new());
     for (name, value) in body {
@@ -44,6 +63,10 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
                 out.insert(name.clone(), value.clone());
             }
         }
+    }
+    // As its own servers read that member of a chat completion.
+    if let Some(effort) = body.get("reasoning_effort").filter(|effort| effort.is_string()) {
+        out.insert("think".to_owned(), if effort == "none" { json!(false) } else { effort.clone() });
     }
     if let Some(Value::Object(own)) = out.shift_remove(OWN) {
         out.extend(own);

@@ -1,12 +1,14 @@
 //! A request for a response as one for a chat completion.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::arguments;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
-use crate::responses::LOGPROBS;
+use crate::responses::{LOGPROBS, OWN};
 use crate::tools::Functions;
 
 /// Members that are read here, or that mean nothing beside a chat completion.
@@ -34,6 +36,22 @@ const KNOWN: &[&str] = &[
     "metadata",
     "context_management",
     "stream_options",
+];
+
+/// Those of them that mean something to servers of responses.
+const OF_SERVERS: [&str; 12] = [
+    "include",
+    "reasoning",
+    "text",
+    "truncation",
+    "metadata",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "max_tool_calls",
+    "client_metadata",
+    "context_management",
 ];
 
 /// What a request says.
@@ -65,7 +83,7 @@ pub fn read(
             return Err(WireError::shape(name, "left out: nothing is kept here but earlier responses", &got));
         }
     }
-    let mut items = Items { messages: earlier, thought: None, sealed: Vec::new() };
+    let mut items = Items { messages: earlier, thought: None, sealed: Vec::new(), unread: BTreeSet::new() };
     match body.get("input") {
         Some(Value::String(text)) => items.messages.push(json!({"role": "user", "content": text})),
         Some(Value::Array(list)) => {
@@ -83,7 +101,7 @@ pub fn read(
             return Err(WireError::shape("input", "a string or a list", &got));
         }
     }
-    let conversation = items.messages;
+    let (conversation, unread) = (items.messages, items.unread);
     let mut messages = conversation.clone();
     if let Some(text) = body.get("instructions").and_then(Value::as_str).filter(|text| !text.is_empty()) {
         messages.insert(0, json!({"role": "system", "content": text}));
@@ -91,9 +109,29 @@ pub fn read(
     join_system(&mut messages);
     let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
     ask(&body, functions, &mut out);
+    let own = own(&mut body);
     body.retain(|name, _| !KNOWN.contains(&name.as_str()));
+    if !own.is_empty() {
+        body.insert(OWN.to_owned(), Value::Object(own));
+    }
     body.extend(out);
-    Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
+    Ok(Read { asked: Asked { changed: true, unread, ..Asked::of(body)? }, conversation })
+}
+
+/// What is asked of servers of responses alone.
+fn own(body: &mut Map<String, Value>) -> Map<String, Value> {
+    let members = OF_SERVERS.iter().filter_map(|name| Some(((*name).to_owned(), body.shift_remove(*name)?)));
+    let mut own: Map<String, Value> = members.collect();
+    for (name, read) in [("reasoning", "effort"), ("text", "format")] {
+        if let Some(Value::Object(inner)) = own.get_mut(name) {
+            inner.shift_remove(read);
+        }
+    }
+    if let Some(Value::Array(include)) = own.get_mut("include") {
+        include.retain(|what| what != LOGPROBS);
+    }
+    own.retain(|_, value| !matches!(value, Value::Null) && *value != json!({}) && *value != json!([]));
+    own
 }
 
 fn unknown(item: &Value, place: usize) -> WireError {
@@ -176,6 +214,8 @@ struct Items {
     thought: Option<String>,
     /// The same with the server's seals on it.
     sealed: Vec<Value>,
+    /// Kinds of items and of parts that have no place in messages.
+    unread: BTreeSet<String>,
 }
 
 impl Items {
@@ -204,7 +244,7 @@ impl Items {
                 }
             }
             // What hosted tools did, and other records that no model reads.
-            _ => {}
+            _ => drop(self.unread.insert(kind.to_owned())),
         }
         Ok(())
     }
@@ -223,7 +263,7 @@ impl Items {
             }
         };
         let said = fields::content(item, &format!("input[{place}]"))?;
-        let mut message = json!({"role": role, "content": content(said)?});
+        let mut message = json!({"role": role, "content": self.content(said)?});
         if role == "assistant" {
             self.think(&mut message);
         }
@@ -260,25 +300,30 @@ impl Items {
     }
 
     fn result(&mut self, item: &Value) -> Result<(), WireError> {
-        let output = match content(&item["output"])? {
+        let output = match self.content(&item["output"])? {
             said @ (Value::Array(_) | Value::String(_)) => said,
             other => json!(other.to_string()),
         };
         self.messages.push(json!({"role": "tool", "tool_call_id": item["call_id"], "content": output}));
         Ok(())
     }
-}
 
-/// Content as chat completions have it: text where it is nothing but text.
-fn content(content: &Value) -> Result<Value, WireError> {
-    let Some(list) = content.as_array() else { return Ok(content.clone()) };
-    let parts: Vec<Value> =
-        list.iter().filter_map(|given| part(given).transpose()).collect::<Result<_, _>>()?;
-    if parts.iter().all(|part| part["type"] == "text") {
-        let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-        return Ok(json!(texts.join("\n")));
+    /// Content as chat completions have it: text where it is nothing but text.
+    fn content(&mut self, content: &Value) -> Result<Value, WireError> {
+        let Some(list) = content.as_array() else { return Ok(content.clone()) };
+        let mut parts = Vec::with_capacity(list.len());
+        for given in list {
+            match part(given)? {
+                Some(part) => parts.push(part),
+                None => drop(self.unread.insert(given["type"].as_str().unwrap_or_default().to_owned())),
+            }
+        }
+        if parts.iter().all(|part| part["type"] == "text") {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+            return Ok(json!(texts.join("\n")));
+        }
+        Ok(Value::Array(parts))
     }
-    Ok(Value::Array(parts))
 }
 
 /// A content part; `None` for one that has no place there.

@@ -2,26 +2,37 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::responses::LOGPROBS;
+use crate::responses::{LOGPROBS, OWN};
 use crate::{arguments, failed};
+
+/// Members that the API has as chat completions do.
+const ALIKE: [&str; 14] = [
+    "model",
+    "temperature",
+    "top_p",
+    "stream",
+    "parallel_tool_calls",
+    "metadata",
+    "user",
+    "include",
+    "reasoning",
+    "prompt_cache_key",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "top_logprobs",
+];
+/// Those that it has under another name.
+const RENAMED: [&str; 6] =
+    ["max_completion_tokens", "max_tokens", "logprobs", "reasoning_effort", "response_format", "verbosity"];
+
+/// True for members of a request that the API has in some way.
+pub(crate) fn takes(name: &str) -> bool {
+    ALIKE.contains(&name) || RENAMED.contains(&name)
+}
 
 /// The body. Members that the API does not have are left out, for it refuses them.
 pub(crate) fn write(body: &Map<String, Value>) -> Value {
-    const ALIKE: [&str; 13] = [
-        "model",
-        "temperature",
-        "top_p",
-        "stream",
-        "parallel_tool_calls",
-        "metadata",
-        "user",
-        "include",
-        "reasoning",
-        "prompt_cache_key",
-        "safety_identifier",
-        "service_tier",
-        "top_logprobs",
-    ];
     let given = |name: &str| body.get(name).filter(|value| !value.is_null());
     let mut out = Map::new();
     for name in ALIKE {
@@ -29,8 +40,11 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
             out.insert(name.to_owned(), value.clone());
         }
     }
+    if let Some(Value::Object(own)) = given(OWN) {
+        out.extend(own.clone());
+    }
     // Each request has the whole conversation, so that nothing has to be kept at the server.
-    out.insert("store".to_owned(), given("store").cloned().unwrap_or(json!(false)));
+    out.entry("store").or_insert(json!(false));
     if let Some(limit) = given("max_completion_tokens").or_else(|| given("max_tokens")) {
         out.insert("max_output_tokens".to_owned(), limit.clone());
     }
@@ -41,11 +55,14 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         }
     }
     if let Some(effort) = given("reasoning_effort") {
-        let reasoning = out.entry("reasoning").or_insert_with(|| json!({"summary": "auto"}));
-        reasoning["effort"] = effort.clone();
+        out.entry("reasoning").or_insert_with(|| json!({"summary": "auto"}));
+        put("reasoning", "effort", effort.clone(), &mut out);
     }
-    if let Some(format) = given("response_format") {
-        out.insert("text".to_owned(), json!({"format": flat(format, "json_schema")}));
+    let format = given("response_format").map(|format| ("format", flat(format, "json_schema")));
+    for (name, value) in
+        format.into_iter().chain(given("verbosity").map(|value| ("verbosity", value.clone())))
+    {
+        put("text", name, value, &mut out);
     }
     let (instructions, input) = conversation(body);
     if !instructions.is_empty() {
@@ -59,6 +76,14 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         }
     }
     Value::Object(out)
+}
+
+/// Adds a member to an object of the body.
+fn put(object: &str, name: &str, value: Value, body: &mut Map<String, Value>) {
+    match body.get_mut(object) {
+        Some(Value::Object(members)) => drop(members.insert(name.to_owned(), value)),
+        _ => drop(body.insert(object.to_owned(), json!({name: value}))),
+    }
 }
 
 /// A tool. Without a word on it, the API takes schemas for strict ones and refuses those that are not.

@@ -44,7 +44,9 @@ pub(in crate::proxy) const BROKEN_OFF: &str = "upstream_broke_off";
 /// Names the dialect of an answer's calls.
 pub(in crate::proxy) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
-pub(in crate::proxy) const DROPPED: &str = "x-del-dropped-tools";
+const DROPPED_TOOLS: &str = "x-del-dropped-tools";
+/// Names the members of the request that were left out, as the server's API has no place for them.
+const DROPPED: &str = "x-del-dropped-parameters";
 
 impl Exchange {
     pub(in crate::proxy) fn reader(&self, way: Way) -> Reader {
@@ -68,10 +70,7 @@ impl Exchange {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
         let as_it_came = self.route.chats() && way.mode == Mode::Native && self.request.hybrid().is_none();
-        let dropped = self.request.dropped(as_it_came);
-        if !dropped.is_empty() {
-            insert(&mut headers, DROPPED, &dropped.join(","));
-        }
+        self.tell_dropped(as_it_came, &mut headers);
         let id = unique();
         let client = self.api.client(&self.about, &id);
         if self.request.streams() {
@@ -80,6 +79,14 @@ impl Exchange {
         match text(body, LONGEST_ANSWER).await {
             Ok(text) => self.whole(way, headers, &text, client, &id),
             Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
+        }
+    }
+
+    /// Tells what of the request the model server was not told.
+    pub(in crate::proxy) fn tell_dropped(&self, as_it_came: bool, headers: &mut HeaderMap) {
+        let lists = [(DROPPED_TOOLS, self.request.dropped(as_it_came)), (DROPPED, self.request.left_out())];
+        for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            insert(headers, name, &list.join(","));
         }
     }
 

@@ -60,3 +60,63 @@ async fn ollamas_clients_load_a_model_without_a_word() {
     let sent = stand.model.last().body();
     assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
 }
+
+#[tokio::test]
+async fn ollamas_clients_get_vectors_and_see_what_is_loaded() {
+    let model = Model::new(|seen| {
+        let vectors =
+            json!({"data": [{"embedding": [0.5, 1e-9]}, {"embedding": [2]}], "usage": {"prompt_tokens": 4}});
+        match seen.path.as_str() {
+            "/v1/embeddings" if seen.body()["input"] == "wrong" => {
+                Reply::Whole(400, "", json!({"error": {"message": "no vectors here"}}).to_string())
+            }
+            "/v1/embeddings" => Reply::Whole(200, "", vectors.to_string()),
+            "/v1/models" => Reply::Whole(200, "", json!({"data": [{"id": "m", "created": 1}]}).to_string()),
+            _ => Reply::Whole(404, "", "{}".to_owned()),
+        }
+    });
+    let stand = Stand::new(model).await;
+    let body = json!({"model": "m", "input": ["a", "b"], "dimensions": 2, "truncate": true});
+    let said = ask(&stand, "/api/embed", &body).await;
+    assert_eq!((&said["embeddings"], &said["prompt_eval_count"]), (&json!([[0.5, 1e-9], [2]]), &json!(4)));
+    let sent = stand.model.last();
+    assert_eq!(sent.body(), json!({"model": "m", "input": ["a", "b"], "dimensions": 2}));
+    assert_eq!(sent.header("content-type"), Some("application/json"));
+    let said = ask(&stand, "/api/embeddings", &json!({"model": "m", "prompt": "a"})).await;
+    assert_eq!(said, json!({"embedding": [0.5, 1e-9]}));
+    for (body, error) in [
+        (json!({"model": "m", "input": 5}), "expected a text or a list of texts as `input`"),
+        (json!({"model": "m", "input": "wrong"}), "no vectors here"),
+    ] {
+        let response = post(&stand, "/api/embed", &body).await;
+        assert_eq!(response.status(), 400);
+        assert_eq!(document(response).await, json!({"error": error}));
+    }
+    let loaded = document(stand.get("/api/ps").await).await;
+    assert_eq!((&loaded["models"][0]["model"], &loaded["models"][1]), (&json!("m"), &Value::Null));
+    assert_eq!(stand.request(reqwest::Method::HEAD, "/").send().await.unwrap().status(), 200);
+    assert_eq!(stand.get("/").await.status(), 404);
+}
+
+/// Ollama itself knows which models are loaded, also where it is asked by OpenAI's API.
+#[tokio::test]
+async fn ollama_says_what_is_loaded() {
+    let model = Model::new(|seen| match seen.path.as_str() {
+        "/api/ps" => {
+            Reply::Whole(200, "", json!({"models": [{"model": "loaded", "size_vram": 7}]}).to_string())
+        }
+        _ => Reply::Whole(200, "", json!({"data": [{"id": "loaded"}, {"id": "other"}]}).to_string()),
+    });
+    let loaded = document(Stand::new(model).await.get("/api/ps").await).await;
+    assert_eq!(loaded, json!({"models": [{"model": "loaded", "size_vram": 7}]}));
+}
+
+#[tokio::test]
+async fn a_format_that_is_none_is_an_error() {
+    let stand = Stand::new(hermes()).await;
+    let body = json!({"model": "m", "messages": [], "format": "xml"});
+    let response = post(&stand, "/api/chat", &body).await;
+    assert_eq!(response.status(), 400);
+    let error = "`format` should be \"json\" or a JSON schema, got `\"xml\"`";
+    assert_eq!(document(response).await, json!({"error": error}));
+}

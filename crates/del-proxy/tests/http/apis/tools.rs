@@ -1,6 +1,7 @@
 //! Which tools there are and which may be called, as each API says it.
 
 use del_agent::ToolsMode;
+use del_proxy::ServerApi;
 use serde_json::json;
 
 use super::{anthropic, ask, hermes, post, schema};
@@ -45,6 +46,78 @@ async fn hosted_tools_are_left_out_and_named() {
     assert_eq!(response.headers()["x-del-dropped-tools"], "web_search");
     assert!(stand.model.last().body().get("tools").is_none());
     assert!(stand.model.last().body().get("tool_choice").is_none());
+}
+
+/// What a server has no place for is named, whatever the two APIs are, also where the request is asked again.
+#[tokio::test]
+async fn members_that_go_nowhere_are_named() {
+    const HEADER: &str = "x-del-dropped-parameters";
+    let stand = Stand::new(hermes()).await;
+    let said = json!([{"role": "user", "content": "Hi."}]);
+    for (path, body, names) in [
+        ("/v1/chat/completions", json!({"messages": said, "store": true, "seed": 1, "thinking": {}}), None),
+        (
+            "/v1/responses",
+            json!({"input": "Hi.", "truncation": "auto", "text": {"verbosity": "low"}}),
+            Some("text.verbosity,truncation"),
+        ),
+        (
+            "/v1/responses",
+            json!({"input": "Hi.", "truncation": "disabled", "store": false, "metadata": {"a": "b"}}),
+            None,
+        ),
+        (
+            "/v1/messages",
+            json!({"messages": said, "max_tokens": 5, "thinking": {"type": "adaptive"}}),
+            Some("thinking"),
+        ),
+        (
+            "/v1/responses",
+            json!({"input": [{"type": "web_search_call", "id": "w"},
+                {"role": "user", "content": [{"type": "own"}, {"type": "input_text", "text": "Hi."}]}]}),
+            Some("own,web_search_call"),
+        ),
+        (
+            "/v1/messages",
+            json!({"max_tokens": 5, "messages": [
+                {"role": "user", "content": [{"type": "container_upload"}, {"type": "text", "text": "Hi."}]},
+                {"role": "assistant", "content": [{"type": "server_tool_use"}, {"type": "text", "text": "Hm."}]}]}),
+            Some("container_upload,server_tool_use"),
+        ),
+        (
+            "/api/chat",
+            json!({"messages": said, "stream": false, "keep_alive": "5m", "options": {"num_ctx": 5}}),
+            Some("keep_alive,options.num_ctx"),
+        ),
+        (
+            "/api/chat",
+            json!({"messages": said, "keep_alive": "5m", "think": false}),
+            Some("keep_alive,think"),
+        ),
+    ] {
+        let mut body = body.clone();
+        body["model"] = json!("m");
+        let response = post(&stand, path, &body).await;
+        assert_eq!(response.status(), 200);
+        let header = response.headers().get(HEADER).map(|value| value.to_str().unwrap().to_owned());
+        let sorted = header.map(|names| {
+            let mut names: Vec<&str> = names.split(',').collect();
+            names.sort_unstable();
+            names.join(",")
+        });
+        assert_eq!(sorted.as_deref(), names, "{body}");
+    }
+    let stand = Stand::with(hermes(), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Ollama;
+    })
+    .await;
+    let response = post(
+        &stand,
+        "/v1/chat/completions",
+        &json!({"model": "m", "messages": said, "logit_bias": {"1": 1}}),
+    )
+    .await;
+    assert_eq!(response.headers()[HEADER], "logit_bias");
 }
 
 #[tokio::test]

@@ -1,0 +1,74 @@
+//! What Ollama's clients ask for beside answers, of servers that have it under OpenAI's API: texts as vectors.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, header};
+use axum::response::IntoResponse;
+use del_wire::ApiError;
+use serde_json::{Map, Value, json};
+
+use crate::document::Document;
+use crate::member::Question;
+use crate::proxy::{Proxy, text};
+use crate::refusal::Refusal;
+use crate::request::no_object;
+
+type Shared = State<Arc<Proxy>>;
+type Outcome = Result<Response<Body>, Refusal>;
+
+/// The longest answer that is read.
+const LONGEST: usize = 256 << 20;
+
+/// A vector for each text.
+pub(crate) async fn embed(State(proxy): Shared, request: Request<Body>) -> Outcome {
+    let Vectors { model, list, tokens } = vectors(&proxy, request, "input").await?;
+    Ok(Document(json!({"model": model, "embeddings": list, "total_duration": 0, "load_duration": 0,
+        "prompt_eval_count": tokens}))
+    .into_response())
+}
+
+/// The same for one text, as Ollama's clients of old ask for it.
+pub(crate) async fn embeddings(State(proxy): Shared, request: Request<Body>) -> Outcome {
+    let Vectors { list, .. } = vectors(&proxy, request, "prompt").await?;
+    Ok(Document(json!({"embedding": list.into_iter().next()})).into_response())
+}
+
+struct Vectors {
+    model: String,
+    list: Vec<Value>,
+    tokens: Value,
+}
+
+async fn vectors(proxy: &Arc<Proxy>, request: Request<Body>, texts: &str) -> Result<Vectors, Refusal> {
+    let (parts, body) = request.into_parts();
+    let bytes = proxy.read(&parts.headers, body).await?;
+    let asked: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+    let model = asked.get("model").and_then(Value::as_str).unwrap_or_default();
+    let setup = proxy.setup();
+    let route = setup.routes.of(model)?;
+    let input = asked.get(texts).filter(|input| input.is_string() || input.is_array());
+    let input = input
+        .ok_or_else(|| Refusal::bad_request(format!("expected a text or a list of texts as `{texts}`")))?;
+    let mut question = json!({"model": route.target(model), "input": input});
+    if let Some(size) = asked.get("dimensions").filter(|size| !size.is_null()) {
+        question["dimensions"] = size.clone();
+    }
+    let mut headers = parts.headers;
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let sent = setup.sent(&headers, question.to_string().into());
+    let question = Question::Path(Method::POST, "/embeddings");
+    let response = route.pool.turn(&proxy.metrics).ask(question, &sent).await?;
+    let (head, said) = response.into_parts();
+    let said = text(said, LONGEST).await?;
+    if !head.status.is_success() {
+        let error = ApiError::from_response(head.status.as_u16(), &said);
+        return Err(Refusal::of_server(head.status, HeaderMap::new(), &error, &said));
+    }
+    let said: Value = serde_json::from_str(&said).unwrap_or_default();
+    let list =
+        said["data"].as_array().map(|list| list.iter().map(|item| item["embedding"].clone()).collect());
+    let list = list.ok_or_else(|| Refusal::bad_gateway("the model server gives no vectors"))?;
+    Ok(Vectors { model: model.to_owned(), list, tokens: said["usage"]["prompt_tokens"].clone() })
+}

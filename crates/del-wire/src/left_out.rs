@@ -1,0 +1,164 @@
+//! What of a request a server is not told, as its API has no place for it: by the names that the client knows.
+
+use serde_json::{Map, Value};
+
+use crate::anthropic::{plain, to_server as anthropic};
+use crate::server_api::ServerApi;
+use crate::{chat, ollama, responses};
+
+/// The members that go along for servers of one API.
+const OWN: [(ServerApi, &str); 3] = [
+    (ServerApi::Anthropic, plain::OWN),
+    (ServerApi::Responses, responses::OWN),
+    (ServerApi::Ollama, ollama::OWN),
+];
+
+/// Objects whose members are told one by one.
+const NESTED: [&str; 4] = ["options", "output_config", "reasoning", "text"];
+
+/// Members that are looked after on the way, whatever the server.
+const DONE: [&str; 8] =
+    ["model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "n"];
+
+impl ServerApi {
+    /// The members of a request for a chat completion that a server of this API is not told.
+    pub fn left_out(self, body: &Map<String, Value>) -> Vec<String> {
+        let mut names = Vec::new();
+        for (name, value) in body.iter().filter(|(name, value)| !is_nothing(name, value)) {
+            match OWN.iter().find(|(_, own)| own == name) {
+                Some((api, _)) if *api == self => {}
+                Some(_) => {
+                    let members = value.as_object().into_iter().flatten();
+                    let told = members
+                        .filter(|(name, value)| !is_nothing(name, value) && !is_done(body, name, value));
+                    told.for_each(|(name, value)| add(name, value, &mut names));
+                }
+                None if name == plain::MARK || DONE.contains(&name.as_str()) || self.takes(name, value) => {}
+                None => names.push(name.clone()),
+            }
+        }
+        names
+    }
+
+    fn takes(self, name: &str, value: &Value) -> bool {
+        match self {
+            Self::OpenAi => !chat::to_server::OTHERS.contains(&name),
+            Self::Responses => responses::to_server::takes(name),
+            Self::Anthropic => anthropic::takes(name, value),
+            Self::Ollama => !ollama::to_server::IGNORED.contains(&name),
+        }
+    }
+}
+
+/// True for what says no more than that nothing is said, and for what is so by itself.
+fn is_nothing(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => name != "think",
+        Value::Array(list) => list.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(word) => {
+            matches!((name, word.as_str()), ("truncation", "disabled") | ("service_tier", "auto" | "default"))
+        }
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
+/// True for a member of one API that is something else in a chat completion as well.
+fn is_done(body: &Map<String, Value>, name: &str, value: &Value) -> bool {
+    match name {
+        "metadata" => true,
+        "output_format" => body.contains_key("response_format"),
+        "think" => value.is_string(),
+        "include" => value.as_array().is_some_and(|list| list.iter().all(|what| what == responses::SEALS)),
+        _ => false,
+    }
+}
+
+fn add(name: &str, value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::Object(members) if NESTED.contains(&name) => {
+            let inner = members.iter().filter(|(inner, value)| !is_nothing(inner, value));
+            // What an answer has to look like is told to every server.
+            names.extend(
+                inner.filter(|(inner, _)| *inner != "format").map(|(inner, _)| format!("{name}.{inner}")),
+            );
+        }
+        _ => names.push(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::ServerApi;
+    use crate::anthropic::from_client as anthropic;
+    use crate::ollama::from_client as ollama;
+    use crate::responses::from_client as responses;
+    use crate::tools::Functions;
+
+    fn left_out(api: ServerApi, body: &Value) -> String {
+        api.left_out(body.as_object().unwrap()).join(",")
+    }
+
+    #[test]
+    fn what_chats_ask_of_other_servers_is_told_where_it_is_left_out() {
+        let body = json!({"model": "m", "messages": [], "stream": true, "stream_options": {"include_usage": true},
+            "tools": [], "tool_choice": "auto", "parallel_tool_calls": false, "n": 1, "max_completion_tokens": 5,
+            "temperature": 1, "top_p": 1, "stop": ["x"], "seed": 1, "presence_penalty": 1, "logit_bias": {"1": 1},
+            "logprobs": true, "top_logprobs": 2, "store": true, "metadata": {"a": "b"}, "service_tier": "flex",
+            "reasoning_effort": "low", "verbosity": "low", "prediction": null, "web_search_options": {},
+            "response_format": {"type": "json_object"}, "user": "u"});
+        for (api, names) in [
+            (ServerApi::OpenAi, ""),
+            (ServerApi::Responses, "stop,seed,presence_penalty,logit_bias"),
+            (
+                ServerApi::Anthropic,
+                "seed,presence_penalty,logit_bias,logprobs,top_logprobs,store,metadata,service_tier,reasoning_effort,verbosity,response_format",
+            ),
+            (ServerApi::Ollama, "logit_bias,store,metadata,service_tier,verbosity,user"),
+        ] {
+            assert_eq!(left_out(api, &body), names, "{api:?}");
+        }
+        let quiet = json!({"store": false, "logprobs": null, "service_tier": "auto", "metadata": {}});
+        assert_eq!(left_out(ServerApi::Anthropic, &quiet), "");
+    }
+
+    #[test]
+    fn what_only_one_api_has_is_told_where_the_server_has_another() {
+        let responses = json!({"model": "m", "input": "Hi.", "store": true, "truncation": "auto", "service_tier": "flex",
+            "reasoning": {"effort": "low", "summary": "auto"}, "text": {"format": {"type": "text"}, "verbosity": "low"},
+            "include": ["reasoning.encrypted_content", "web_search_call.results"], "prompt_cache_key": "k",
+            "metadata": {"a": "b"}, "max_tool_calls": 3, "background": false});
+        let read = responses::read(
+            responses.as_object().unwrap().clone(),
+            Functions::default(),
+            Vec::new(),
+            &|_| None,
+        );
+        let responses = read.unwrap().asked.body;
+        let anthropic = json!({"model": "m", "max_tokens": 5, "messages": [], "thinking": {"type": "enabled"},
+            "metadata": {"user_id": "u"}, "output_config": {"effort": "low", "format": {"schema": {}}}, "top_k": 3,
+            "context_management": {"edits": []}, "service_tier": "auto"});
+        let anthropic =
+            anthropic::read(anthropic.as_object().unwrap().clone(), Functions::default()).unwrap().body;
+        let ollama = json!({"model": "m", "messages": [], "think": true, "keep_alive": "5m", "options": {"num_ctx": 9, "seed": 1}});
+        let ollama = ollama::read_chat(ollama.as_object().unwrap(), Functions::default()).unwrap().body;
+        let of_responses = "truncation,prompt_cache_key,service_tier,max_tool_calls,include,reasoning.summary,text.verbosity";
+        let of_anthropic = "thinking,output_config.effort,context_management";
+        let of_ollama = "think,keep_alive,options.num_ctx";
+        for (body, own, names) in [
+            (&responses, ServerApi::Responses, of_responses),
+            (&anthropic, ServerApi::Anthropic, of_anthropic),
+            (&ollama, ServerApi::Ollama, of_ollama),
+        ] {
+            let sorted = |names: &str| {
+                let mut names: Vec<String> = names.split(',').map(str::to_owned).collect();
+                names.sort();
+                names
+            };
+            assert_eq!(sorted(&ServerApi::OpenAi.left_out(body).join(",")), sorted(names));
+            assert_eq!(own.left_out(body).join(","), "");
+        }
+    }
+}
