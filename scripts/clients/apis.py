@@ -3,6 +3,8 @@
 """
 
 import argparse
+import asyncio
+import inspect
 import json
 import pathlib
 import sys
@@ -34,18 +36,65 @@ def main():
     messages = anthropic.Anthropic(base_url=root, api_key="none", max_retries=0)
     local = ollama.Client(host=root)
     lines = 0
+    clients = {
+        "": (chat, messages, local),
+        "async ": tuple(map(Awaited, (
+            openai.AsyncOpenAI(base_url=base, api_key="none", max_retries=0),
+            anthropic.AsyncAnthropic(base_url=root, api_key="none", max_retries=0),
+            ollama.AsyncClient(host=root),
+        ))),
+    }
     for model in ("native", "leaked", "prompt"):
-        for streamed in (False, True):
-            for converse, client in (
-                (completions, chat), (responses, chat), (remembered, chat), (claude, messages), (llama, local),
+        for kind, (chats, claudes, llamas) in clients.items():
+            for converse, client, ways in (
+                (completions, chats, ("at once", "streamed", "in chunks")), (responses, chats, WAYS),
+                (remembered, chats, WAYS), (claude, claudes, WAYS), (llama, llamas, WAYS),
             ):
-                print(f"{converse.__name__} {model} {'streamed' if streamed else 'at once'}")
-                converse(client, model, streamed)
-                lines += 1
+                for way in ways:
+                    print(f"{kind}{converse.__name__} {model} {way}")
+                    converse(client, model, way if way == "in chunks" else way == "streamed")
+                    lines += 1
     others(chat, messages, local)
     count = cuts(chat, messages, local, options.all_cuts)
     print(f"{count} answers of {len(dialects())} dialects are the same streamed and at once")
     print(f"{lines} conversations")
+
+
+WAYS = ("at once", "streamed")
+
+
+class Awaited:
+    """An asynchronous client, or what it gives, as a synchronous one."""
+
+    loop = asyncio.new_event_loop()
+
+    def __init__(self, given):
+        self.given = given
+
+    @classmethod
+    def of(cls, given):
+        if inspect.isawaitable(given):
+            given = cls.loop.run_until_complete(given)
+        kind = type(given)
+        is_async = any(hasattr(given, name) for name in ("__aiter__", "__aenter__")) or "Async" in kind.__name__
+        return cls(given) if is_async or inspect.ismethod(given) or inspect.isfunction(given) else given
+
+    def __getattr__(self, name):
+        return self.of(getattr(self.given, name))
+
+    def __call__(self, *values, **named):
+        return self.of(self.given(*values, **named))
+
+    def __enter__(self):
+        return self.of(self.given.__aenter__())
+
+    def __exit__(self, *error):
+        self.of(self.given.__aexit__(*error))
+
+    def __iter__(self):
+        given, over = aiter(self.given), object()
+        while (following := self.of(anext(given, over))) is not over:
+            yield following
 
 
 def completions(client, model, streamed):
@@ -55,6 +104,8 @@ def completions(client, model, streamed):
     def ask():
         if not streamed:
             return client.chat.completions.create(model=model, messages=said, tools=tools).choices[0]
+        if streamed == "in chunks":
+            return assembled(client.chat.completions.create(model=model, messages=said, tools=tools, stream=True))
         with client.chat.completions.stream(model=model, messages=said, tools=tools) as stream:
             return stream.get_final_completion().choices[0]
 
@@ -70,6 +121,21 @@ def completions(client, model, streamed):
     ]
     choice = ask()
     check((choice.finish_reason, "21" in choice.message.content), ("stop", True))
+
+
+def assembled(chunks):
+    """What the chunks of a choice amount to."""
+    text, calls, reason = "", [], None
+    for choice in (choice for chunk in chunks for choice in chunk.choices):
+        text += choice.delta.content or ""
+        for call in choice.delta.tool_calls or []:
+            if call.index == len(calls):
+                calls.append(call)
+            else:
+                calls[call.index].function.arguments += call.function.arguments
+        reason = choice.finish_reason or reason
+    message = openai.types.chat.ChatCompletionMessage.construct(content=text or None, tool_calls=calls)
+    return openai.types.chat.chat_completion.Choice.construct(message=message, finish_reason=reason)
 
 
 def ask_response(client, streamed, **request):

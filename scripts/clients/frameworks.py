@@ -116,8 +116,11 @@ def extractions(base, root, model):
     request = {"model": model, "messages": [{"role": "user", "content": QUESTION}], "response_model": get_weather}
     chat = instructor.from_openai(openai.OpenAI(base_url=base, api_key="none", max_retries=0))
     yield "instructor openai", lambda: chat.chat.completions.create(max_retries=0, **request)
+    yield "instructor openai streamed", lambda: [*chat.chat.completions.create_partial(max_retries=0, **request)][-1]
     claude = instructor.from_anthropic(anthropic.Anthropic(base_url=root, api_key="none", max_retries=0))
     yield "instructor anthropic", lambda: claude.messages.create(max_tokens=1000, max_retries=0, **request)
+    yield "instructor anthropic streamed", lambda: [
+        *claude.messages.create_partial(max_tokens=1000, max_retries=0, **request)][-1]
 
 
 def run_agent(model, streamed):
