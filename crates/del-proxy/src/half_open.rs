@@ -102,13 +102,13 @@ impl HalfOpen {
 
     /// Waits until the answer has gone out, or the client shows that it is gone.
     fn until_over(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let look = self.look.get_or_insert_with(|| {
-            // Where no sign of life can be given: a system that forgets the connection, after a minute, says so too.
-            let keep_alive = TcpKeepalive::new().with_time(LOOK).with_interval(10 * LOOK);
-            let _ = SockRef::from(&self.stream).set_tcp_keepalive(&keep_alive);
-            Box::pin(tokio::time::sleep(LOOK))
-        });
         while self.under_way.owes_answer() {
+            let look = self.look.get_or_insert_with(|| {
+                // Where no sign of life can be given: a system that forgets the connection, after a minute, says so too.
+                let keep_alive = TcpKeepalive::new().with_time(LOOK).with_interval(10 * LOOK);
+                let _ = SockRef::from(&self.stream).set_tcp_keepalive(&keep_alive);
+                Box::pin(tokio::time::sleep(LOOK))
+            });
             ready!(look.as_mut().poll(context));
             look.set(tokio::time::sleep(LOOK));
             if let Some(error) = self.stream.take_error()? {
