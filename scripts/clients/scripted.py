@@ -13,6 +13,8 @@ import shlex
 
 TOOLS = {
     "get_weather": lambda asked: {"city": "Paris"},
+    # As instructor calls it where it makes an object of a stream.
+    "Partialget_weather": lambda asked: {"city": "Paris"},
     # How agents write a file: Claude Code, Qwen Code, opencode, and Codex by a shell.
     "Write": lambda asked: {"file_path": path(asked), "content": "written by the model\n"},
     "write_file": lambda asked: {"file_path": path(asked), "content": "written by the model\n"},

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
+use memchr::memchr2;
 use serde::Serialize;
 
 use crate::arguments::object;
@@ -109,7 +110,7 @@ pub(crate) fn json_text(text: &str, out: &mut Vec<u8>) {
 
 /// JSON on one line. Texts in it have no line ends.
 pub fn on_one_line(json: &str) -> Cow<'_, str> {
-    if json.contains(['\n', '\r']) {
+    if memchr2(b'\n', b'\r', json.as_bytes()).is_some() {
         Cow::Owned(json.replace(['\n', '\r'], " "))
     } else {
         Cow::Borrowed(json)
