@@ -67,7 +67,7 @@ struct Listening {
     /// The variable that holds the key which clients have to show
     #[arg(long, value_name = "VAR")]
     api_key_env: Option<String>,
-    /// Pages of this site may use it from a browser, as https://app.example; given again, of another one as well
+    /// Pages of this site may use it from a browser, such as `https://app.example`; given again, of another one as well
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     allow_origin: Vec<String>,
     /// The largest request, in bytes or with K, M or G
