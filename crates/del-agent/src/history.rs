@@ -92,8 +92,9 @@ impl Entry {
 
 /// A question with images, as the API has it.
 fn with_images(text: &str, images: &[Image]) -> Value {
-    let mut parts = vec![json!({"type": "text", "text": text})];
-    parts.extend(images.iter().map(Image::part));
+    // Some servers refuse an empty text.
+    let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+    let parts: Vec<Value> = text.into_iter().chain(images.iter().map(Image::part)).collect();
     json!({"role": "user", "content": parts})
 }
 

@@ -77,6 +77,19 @@ impl Attachment {
     }
 }
 
+/// An image that comes in Base64. What it says of itself counts, and not what is said of it: a server refuses what it
+/// cannot read, and the conversation would hold it for good.
+pub(crate) fn image(data: &str) -> Result<Image, String> {
+    let bytes = STANDARD.decode(data).unwrap_or_default();
+    match image_type(&bytes) {
+        Some(media_type) if bytes.len() <= IMAGE => Ok(Image::new(media_type, data.to_owned())),
+        Some(_) => {
+            Err(format!("expected an image of at most {} kB, got {} kB", IMAGE >> 10, bytes.len() >> 10))
+        }
+        None => Err("expected a PNG, JPEG, GIF or WebP image in Base64, got other bytes".to_owned()),
+    }
+}
+
 /// Images and PDFs that a text names: as `@path`, or by an absolute path, as terminals paste what is dropped on them.
 pub(crate) fn named(text: &str, directory: &Path) -> Vec<PathBuf> {
     let path = |word: String| {

@@ -45,6 +45,7 @@ mod trust;
 mod web;
 mod wrap;
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
@@ -102,9 +103,25 @@ fn run(cli: Cli) -> Result<Exit> {
     }
 }
 
-/// A line for the user, on standard error. It is lost without a fuss when nobody reads it.
+/// Shows a line in its own way.
+type Host = Box<dyn Fn(&str)>;
+
+thread_local! {
+    /// Who hears what is said on this thread, in place of standard error.
+    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+}
+
+/// What is said on this thread goes to `host` from now on.
+pub(crate) fn say_to(host: impl Fn(&str) + 'static) {
+    HOST.set(Some(Box::new(host)));
+}
+
+/// A line for the user, on standard error unless a host shows it. It is lost without a fuss when nobody reads it.
 pub(crate) fn say(line: impl Display) {
-    tell(&format!("del: {}", del_tools::visible(&line.to_string())));
+    let line = line.to_string();
+    if HOST.with_borrow(|host| host.as_ref().map(|host| host(&line))).is_none() {
+        tell(&format!("del: {}", del_tools::visible(&line)));
+    }
 }
 
 /// A line that is good to know and asks for nothing.

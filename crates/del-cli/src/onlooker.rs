@@ -26,10 +26,17 @@ pub(crate) struct Told {
     pub(crate) failed: bool,
 }
 
+/// Takes what a command writes, piece by piece.
+pub(crate) type Output = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Whoever watches calls run.
 pub(crate) trait Onlooker {
     /// A call begins.
     fn call(&mut self, call: &Call);
+    /// Where it goes what this call writes while it runs; nowhere, and the terminal's stage shows it.
+    fn output(&self, _call: &Call) -> Option<Output> {
+        None
+    }
     /// It would change files so, and no question shows that.
     fn change(&mut self, _change: &str) {}
     /// A sub-agent makes a call, for a task that was a call itself.

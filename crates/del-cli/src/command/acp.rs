@@ -114,9 +114,8 @@ async fn serve(desks: &Desks) -> Result<(), Error> {
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |request: SetSessionConfigOptionRequest, responder, _| {
-                let session = request.session_id.clone();
-                option.hand(&session, Job::Option(request, responder))
+            async move |request: SetSessionConfigOptionRequest, responder, editor| {
+                option.set_option(request, responder, &editor)
             },
             on_receive_request!(),
         )
@@ -154,7 +153,14 @@ type Writer = dyn Send + Unpin + futures::Sink<String, Error = std::io::Error>;
 fn standard_streams() -> Lines<Box<Writer>, mpsc::UnboundedReceiver<std::io::Result<String>>> {
     let (tell, told) = mpsc::unbounded();
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
+        let mut input = std::io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            let line = match input.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => Ok(text(line)),
+                Err(error) => Err(error),
+            };
             if tell.unbounded_send(line).is_err() {
                 break;
             }
@@ -166,4 +172,10 @@ fn standard_streams() -> Lines<Box<Writer>, mpsc::UnboundedReceiver<std::io::Res
         out.flush()
     });
     Lines::new(Box::new(Box::pin(write)), told)
+}
+
+/// A line as text. One that is none is made what no message is, so that it is answered like any other broken one.
+fn text(line: Vec<u8>) -> String {
+    String::from_utf8(line)
+        .unwrap_or_else(|error| format!("no UTF-8: {}", String::from_utf8_lossy(error.as_bytes())))
 }

@@ -7,7 +7,7 @@ use del_tools::{
 
 use super::{Hands, jobs};
 use crate::consent::Asked;
-use crate::onlooker::Onlooker;
+use crate::onlooker::{Onlooker, Output};
 use crate::prompts;
 use crate::screen::stage;
 use crate::status::Status;
@@ -113,7 +113,7 @@ impl Hands {
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
             Ok(plan) => {
                 stage::current().inspect(|stage| stage.again());
-                let mut result = watched(&self.toolbox, plan, &call.name, cancel);
+                let mut result = watched(&self.toolbox, plan, &call.name, cancel, watch.output(call));
                 for note in &told {
                     result.note(note);
                 }
@@ -181,7 +181,7 @@ impl Hands {
         let status = Status::new();
         std::thread::scope(|scope| {
             let run = |(plan, ReadCall { call, .. }): (Plan, &ReadCall)| {
-                let (toolbox, control) = (&self.toolbox, control(&status, &call.name, cancel));
+                let (toolbox, control) = (&self.toolbox, control(&status, &call.name, cancel, None));
                 scope.spawn(move || toolbox.run(plan, &control))
             };
             let threads: Vec<_> = plans.into_iter().zip(calls).map(run).collect();
@@ -191,13 +191,13 @@ impl Hands {
 }
 
 /// Runs a call of `tool` that may run, and shows meanwhile how far it is.
-fn watched(toolbox: &Toolbox, plan: Plan, tool: &str, cancel: &Cancel) -> ToolResult {
+fn watched(toolbox: &Toolbox, plan: Plan, tool: &str, cancel: &Cancel, output: Option<Output>) -> ToolResult {
     let status = Status::new();
-    toolbox.run(plan, &control(&status, tool, cancel))
+    toolbox.run(plan, &control(&status, tool, cancel, output))
 }
 
-/// A control that shows how far a call is.
-fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
+/// A control that shows how far a call is; to `output` goes what it writes.
+fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel, output: Option<Output>) -> Control<'a> {
     let tool = tool.to_owned();
     Control::new(cancel.clone()).with_progress(move |progress| match progress {
         Progress::Files(count) => match stage::current() {
@@ -205,7 +205,9 @@ fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
             None => status.show(&format!("{tool}: {}", counted(count, "file"))),
         },
         Progress::Output(text) => {
-            if let Some(stage) = stage::current() {
+            if let Some(output) = &output {
+                output(text);
+            } else if let Some(stage) = stage::current() {
                 stage.output(text);
             } else if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
                 status.show(&format!("{tool}: {line}"));

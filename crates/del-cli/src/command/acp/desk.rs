@@ -8,10 +8,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, UNIX_EPOCH};
 
 use agent_client_protocol::v1::schema::{
-    ClientCapabilities, CurrentModeUpdate, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
-    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
-    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SessionNotification, SessionUpdate,
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+    ClientCapabilities, ConfigOptionUpdate, CurrentModeUpdate, ListSessionsRequest, ListSessionsResponse,
+    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest,
+    PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SessionNotification,
+    SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
     SetSessionModeResponse,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
@@ -20,14 +20,13 @@ use anyhow::Result;
 use del_wire::time::rfc3339;
 
 use super::OptionsFor;
+use super::commands;
 use super::editor::{Editor, Stop};
+use super::setup::{self, Setup};
 use super::worker::Worker;
-use super::{commands, setup};
 use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::{self, Exit};
-use crate::hands::Switch;
-use crate::interrupt::Interrupt;
 use crate::keeping;
 use crate::record::Store;
 use crate::session::Session;
@@ -56,9 +55,8 @@ struct Shared {
 /// Where one conversation is reached.
 struct Desk {
     jobs: Sender<Job>,
-    interrupt: Interrupt,
     stop: Stop,
-    switch: Switch,
+    setup: Setup,
     /// Hangs up once nobody sits there any more.
     gone: Receiver<()>,
 }
@@ -129,38 +127,62 @@ impl Desks {
         }
     }
 
-    /// Changes what is done without asking, at once: also for what is under way.
+    /// Sets the mode, by the request for it.
     pub(super) fn set_mode(
         &self,
         request: &SetSessionModeRequest,
         responder: Responder<SetSessionModeResponse>,
         editor: &ConnectionTo<Client>,
     ) -> Result<(), Error> {
-        let Some(approval) = setup::approval(&request.mode_id.0) else {
-            let problem = format!("expected ask, auto-edit, plan or yolo; got {}", request.mode_id.0);
-            return responder.respond_with_error(Error::invalid_params().data(problem));
-        };
+        let (session, mode) = (&request.session_id, &request.mode_id.0);
+        match self.switch(session, mode) {
+            Err(error) => responder.respond_with_error(error),
+            Ok(setup) => {
+                responder.respond(SetSessionModeResponse::new())?;
+                tell_mode(session, mode, editor)?;
+                let update = SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(setup.options()));
+                editor.send_notification(SessionNotification::new(session.clone(), update))
+            }
+        }
+    }
+
+    /// Sets an option: the mode at once, the model when what is under way is over.
+    pub(super) fn set_option(
+        &self,
+        request: SetSessionConfigOptionRequest,
+        responder: Responder<SetSessionConfigOptionResponse>,
+        editor: &ConnectionTo<Client>,
+    ) -> Result<(), Error> {
+        let session = request.session_id.clone();
+        let mode = request.value.as_value_id().filter(|_| request.config_id.0.as_ref() == setup::MODE);
+        let Some(mode) = mode.cloned() else { return self.hand(&session, Job::Option(request, responder)) };
+        match self.switch(&session, &mode.0) {
+            Err(error) => responder.respond_with_error(error),
+            Ok(setup) => {
+                responder.respond(SetSessionConfigOptionResponse::new(setup.options()))?;
+                tell_mode(&session, &mode.0, editor)
+            }
+        }
+    }
+
+    fn switch(&self, session: &SessionId, mode: &str) -> Result<Setup, Error> {
         let open = lock(&self.shared.open);
-        let Some(desk) = open.get(request.session_id.0.as_ref()) else {
-            return responder.respond_with_error(unknown(&request.session_id));
-        };
-        desk.switch.set(approval);
-        responder.respond(SetSessionModeResponse::new())?;
-        let update = SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(request.mode_id.clone()));
-        editor.send_notification(SessionNotification::new(request.session_id.clone(), update))
+        let setup = &open.get(session.0.as_ref()).ok_or_else(|| unknown(session))?.setup;
+        setup.set_mode(mode)?;
+        Ok(setup.clone())
     }
 
     /// Stops what a conversation does.
     pub(super) fn cancel(&self, session: &SessionId) {
         if let Some(desk) = lock(&self.shared.open).get(session.0.as_ref()) {
-            desk.stop();
+            desk.stop.stop();
         }
     }
 
     /// Ends a conversation; what was kept of it stays.
     pub(super) fn close(&self, session: &SessionId) {
         if let Some(desk) = lock(&self.shared.open).remove(session.0.as_ref()) {
-            desk.stop();
+            desk.stop.stop();
             lock(&self.shared.leaving).insert(session.0.as_ref().to_owned(), desk.gone);
         }
     }
@@ -178,7 +200,7 @@ impl Desks {
     /// Ends all, and waits until what they run has ended.
     pub(super) fn close_all(&self) {
         for (_, desk) in lock(&self.shared.open).drain() {
-            desk.stop();
+            desk.stop.stop();
         }
         for thread in std::mem::take(&mut *lock(&self.shared.threads)) {
             // One that broke down has ended as well.
@@ -213,8 +235,8 @@ impl Desks {
                 );
                 work(opened, responder, false, |worker| {
                     NewSessionResponse::new(worker.editor.session.clone())
-                        .modes(setup::modes(worker.approval()))
-                        .config_options(setup::options(&worker.session))
+                        .modes(worker.setup.modes())
+                        .config_options(worker.setup.options())
                 });
             }
             Begin::Load(request, responder) => {
@@ -222,8 +244,8 @@ impl Desks {
                 let opened = self.open(editor, &request.cwd, more, &request.mcp_servers, Some(id));
                 work(opened, responder, true, |worker| {
                     LoadSessionResponse::new()
-                        .modes(setup::modes(worker.approval()))
-                        .config_options(setup::options(&worker.session))
+                        .modes(worker.setup.modes())
+                        .config_options(worker.setup.options())
                 });
             }
             Begin::Resume(request, responder) => {
@@ -231,8 +253,8 @@ impl Desks {
                 let opened = self.open(editor, &request.cwd, more, &request.mcp_servers, Some(id));
                 work(opened, responder, false, |worker| {
                     ResumeSessionResponse::new()
-                        .modes(setup::modes(worker.approval()))
-                        .config_options(setup::options(&worker.session))
+                        .modes(worker.setup.modes())
+                        .config_options(worker.setup.options())
                 });
             }
         }
@@ -247,12 +269,15 @@ impl Desks {
         kept: Option<&SessionId>,
     ) -> Result<(Worker, Receiver<Job>)> {
         let Shared { common, options, open, editor: capabilities, .. } = &*self.shared;
-        let (servers, left_out) = setup::servers(given);
-        for name in left_out {
-            crate::say(format!(
-                "the MCP server '{name}' is left out: expected stdio or streamable HTTP, got SSE"
-            ));
+        for path in std::iter::once(directory).chain(more.iter().map(PathBuf::as_path)) {
+            if !(path.is_absolute() && path.is_dir()) {
+                let got = path.display();
+                return Err(
+                    Exit::BadInput.because(format!("expected the absolute path of a directory, got {got}"))
+                );
+            }
         }
+        let (servers, left_out) = setup::servers(given);
         let options = options(directory)?.for_a_host(directory, more, servers);
         let mut session = Session::open(&options, common, MAX_TURNS)?;
         if let Some(id) = kept {
@@ -268,13 +293,22 @@ impl Desks {
         let told = lock(capabilities).session.as_ref().is_some_and(|session| session.notices.is_some());
         let directory = session.hands.toolbox.directory().to_owned();
         let editor = Editor::new(editor.clone(), id.clone(), directory, stop.clone(), told);
+        if told {
+            let editor = editor.clone();
+            crate::say_to(move |line| editor.notice(line));
+        }
+        for name in left_out {
+            crate::say(format!(
+                "the MCP server '{name}' is left out: expected stdio or streamable HTTP, got SSE"
+            ));
+        }
         session.let_host_ask(Asked::host(editor.clone()));
         let (jobs, received) = mpsc::channel();
-        let switch = session.hands.switch.clone();
+        let setup = Setup::new(&session);
         let (here, gone) = mpsc::channel();
-        let desk = Desk { jobs, interrupt: session.interrupt.clone(), stop, switch, gone };
+        let desk = Desk { jobs, stop, setup: setup.clone(), gone };
         lock(open).insert(id.0.as_ref().to_owned(), desk);
-        Ok((Worker { session, editor, _here: here }, received))
+        Ok((Worker { session, editor, setup, _here: here }, received))
     }
 }
 
@@ -301,13 +335,6 @@ fn work<R: agent_client_protocol::JsonRpcResponse>(
     };
 }
 
-impl Desk {
-    fn stop(&self) {
-        self.stop.stop();
-        self.interrupt.stop();
-    }
-}
-
 pub(super) fn refusal(error: &anyhow::Error) -> Error {
     let message = exit::line(error);
     match Exit::of(error) {
@@ -315,6 +342,11 @@ pub(super) fn refusal(error: &anyhow::Error) -> Error {
         Exit::Usage | Exit::BadInput => Error::invalid_params().data(message),
         _ => Error::new(Error::internal_error().code, message),
     }
+}
+
+fn tell_mode(session: &SessionId, mode: &str, editor: &ConnectionTo<Client>) -> Result<(), Error> {
+    let update = SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(mode.to_owned()));
+    editor.send_notification(SessionNotification::new(session.clone(), update))
 }
 
 fn unknown(session: &SessionId) -> Error {

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 use agent_client_protocol::Client;
 use agent_client_protocol::v1::ConnectionTo;
@@ -15,11 +17,16 @@ use agent_client_protocol::v1::schema::{
 use del_agent::View;
 use del_dialects::Call;
 use del_tools::{Answer, Consent, Failure, Question, Rule, ToolResult, visible};
+use futures::channel::oneshot;
+use futures::future::{Either, select};
 
 use super::shown;
 use crate::interrupt::Interrupt;
-use crate::onlooker::{Onlooker, Screen};
+use crate::onlooker::{Onlooker, Output, Screen, Told};
 use crate::todo;
+
+/// Between two looks at what a command writes.
+const PACE: Duration = Duration::from_millis(200);
 
 /// The editor, for one conversation.
 #[derive(Clone)]
@@ -37,6 +44,8 @@ pub(super) struct Editor {
 struct State {
     /// The call that runs, or is asked about.
     call: Mutex<Option<Call>>,
+    /// What a sub-agent has done for it.
+    steps: Mutex<String>,
     /// Rules did not do for the question that is asked.
     objected: AtomicBool,
     /// It hung up.
@@ -49,11 +58,13 @@ pub(super) struct Stop {
     interrupt: Interrupt,
     waiting: Arc<AtomicUsize>,
     stopped: Arc<AtomicBool>,
+    /// What waits for the user's answer; it hears of the stop when this is dropped.
+    asking: Arc<Mutex<Option<oneshot::Sender<()>>>>,
 }
 
 impl Stop {
     pub(super) fn new(interrupt: Interrupt) -> Self {
-        Self { interrupt, waiting: Arc::default(), stopped: Arc::default() }
+        Self { interrupt, waiting: Arc::default(), stopped: Arc::default(), asking: Arc::default() }
     }
 
     /// A question came.
@@ -66,6 +77,21 @@ impl Stop {
     /// Whatever came is to stop.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
+        self.interrupt.stop();
+        lock(&self.asking).take();
+    }
+
+    /// Waits for the user's answer, unless all is to stop.
+    fn wait<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        let (asking, stopped) = oneshot::channel();
+        *lock(&self.asking) = Some(asking);
+        if self.stopped.load(Ordering::SeqCst) {
+            return None;
+        }
+        match futures::executor::block_on(select(pin!(answer), stopped)) {
+            Either::Left((answer, _)) => Some(answer),
+            Either::Right(_) => None,
+        }
     }
 
     /// A question begins; true when it is not wanted any more.
@@ -111,7 +137,7 @@ impl Editor {
     }
 
     fn request(&self, question: &Question) -> RequestPermissionRequest {
-        let call = self.state.call.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let call = lock(&self.state.call).clone();
         let id = call.as_ref().map_or_else(|| question.tool.clone(), shown::id);
         let fields = ToolCallUpdateFields::new()
             .title(call.as_ref().map_or_else(|| question.tool.clone(), shown::title))
@@ -134,10 +160,13 @@ impl Editor {
 
 impl Consent for Editor {
     fn ask(&mut self, question: &Question) -> Answer {
-        let asked = self.connection.send_request(self.request(question)).block_task();
+        let request = self.request(question);
+        let id = request.tool_call.tool_call_id.0.to_string();
+        // When nobody waits for the answer any more, the editor is told to take the question back.
+        let asked = self.connection.send_request(request).block_task();
         let no = |reason: Option<&str>| Answer::No { reason: reason.map(str::to_owned) };
-        let answer = match futures::executor::block_on(asked).map(|response| response.outcome) {
-            Ok(RequestPermissionOutcome::Selected(selected)) => match selected.option_id.0.as_ref() {
+        let answer = match self.stop.wait(asked).map(|asked| asked.map(|response| response.outcome)) {
+            Some(Ok(RequestPermissionOutcome::Selected(selected))) => match selected.option_id.0.as_ref() {
                 "yes" => Answer::Yes,
                 "always" => Answer::Always,
                 "rules" => {
@@ -147,10 +176,17 @@ impl Consent for Editor {
                 }
                 _ => no(None),
             },
-            Ok(_) => no(None),
-            Err(_) => no(Some("the editor did not answer")),
+            // So an editor answers what it has cancelled; that may come before the news of it.
+            Some(Ok(_)) | None => {
+                self.stop.stop();
+                no(None)
+            }
+            Some(Err(_)) => no(Some("the editor did not answer")),
         };
         self.state.objected.store(false, Ordering::Relaxed);
+        if !matches!(answer, Answer::No { .. }) {
+            self.tell(&id, ToolCallUpdateFields::new().status(ToolCallStatus::InProgress));
+        }
         answer
     }
 
@@ -162,9 +198,11 @@ impl Consent for Editor {
 }
 
 impl Editor {
-    fn notice(&self, text: &str) {
+    /// Tells it what is no part of an answer, as a notice if it shows those.
+    pub(super) fn notice(&self, text: &str) {
         if self.told {
-            self.update(SessionUpdate::Notice(Notice::new(NoticeSeverity::Warning, text.to_owned())));
+            let text = visible(text);
+            self.update(SessionUpdate::Notice(Notice::new(NoticeSeverity::Warning, text.into_owned())));
         } else {
             crate::say(text);
         }
@@ -173,13 +211,48 @@ impl Editor {
 
 impl Onlooker for Editor {
     fn call(&mut self, call: &Call) {
-        *self.state.call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
+        *lock(&self.state.call) = Some(call.clone());
+        lock(&self.state.steps).clear();
         if call.name != todo::NAME {
             self.update(SessionUpdate::ToolCall(shown::call(call, &self.directory)));
         }
     }
 
+    /// The end of what a command writes, while it runs.
+    fn output(&self, call: &Call) -> Option<Output> {
+        let (editor, call) = (self.clone(), call.clone());
+        let (written, heard) = mpsc::channel::<String>();
+        let told = std::thread::Builder::new().name("output".to_owned()).spawn(move || {
+            let mut end = String::new();
+            while let Ok(text) = heard.recv() {
+                end.push_str(&text);
+                std::thread::sleep(PACE);
+                end.extend(heard.try_iter());
+                end = shown::end(&end).to_owned();
+                let current = lock(&editor.state.call);
+                if current.as_ref() != Some(&call) {
+                    break;
+                }
+                editor.tell(&shown::id(&call), shown::meanwhile(&end));
+            }
+        });
+        told.ok()?;
+        // What comes when the call is over is in its result.
+        Some(Box::new(move |text| drop(written.send(text.to_owned()))))
+    }
+
+    fn step(&mut self, task: &Call, call: &Call) {
+        let mut steps = lock(&self.state.steps);
+        steps.extend([&shown::title(call), "\n"]);
+        self.tell(&shown::id(task), shown::meanwhile(shown::end(&steps)));
+    }
+
+    fn hook(&mut self, told: &Told) {
+        self.notice(&format!("hook {} ({}: {})", told.text, told.event.name(), told.command));
+    }
+
     fn result(&mut self, call: &Call, result: &ToolResult) {
+        *lock(&self.state.call) = None;
         if call.name == todo::NAME && result.ok {
             return self.update(SessionUpdate::Plan(shown::plan(&result.text)));
         }
@@ -208,4 +281,8 @@ impl Screen for Editor {
         }
         Ok(())
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,6 +4,8 @@ use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
 use del_agent::Image;
 use del_dialects::Dialects;
 
+use crate::attachment;
+
 /// The question that these blocks are, and its images. What stands in files is data: markup in it is broken.
 pub(super) fn read(blocks: &[ContentBlock]) -> Result<(String, Vec<Image>), String> {
     let (mut question, mut attached, mut images) = (String::new(), String::new(), Vec::new());
@@ -18,11 +20,13 @@ pub(super) fn read(blocks: &[ContentBlock]) -> Result<(String, Vec<Image>), Stri
                     let text = Dialects::builtin().neutralise(&file.text);
                     attached.extend(["\n\nThe file ", &path, ":\n", &text]);
                 }
-                _ => return Err("expected text, or files of text; got bytes".to_owned()),
+                EmbeddedResourceResource::BlobResourceContents(file) => {
+                    question.extend(["@", &path(&file.uri)]);
+                    images.push(attachment::image(&file.blob)?);
+                }
+                _ => return Err("expected a file of text, or an image; got something else".to_owned()),
             },
-            ContentBlock::Image(image) => {
-                images.push(Image::new(image.mime_type.clone(), image.data.clone()));
-            }
+            ContentBlock::Image(image) => images.push(attachment::image(&image.data)?),
             _ => return Err("expected text, images, or files of text; got a recording".to_owned()),
         }
     }
@@ -71,10 +75,10 @@ mod tests {
             ContentBlock::Resource(embedded),
             ContentBlock::from(" and "),
             ContentBlock::ResourceLink(link),
-            ContentBlock::Image(ImageContent::new("AAAA", "image/png")),
+            ContentBlock::Image(ImageContent::new("iVBORw==", "image/jpeg")),
         ];
         let (question, images) = read(&blocks).unwrap();
-        assert_eq!(images, [Image::new("image/png", "AAAA".to_owned())]);
+        assert_eq!(images, [Image::new("image/png", "iVBORw==".to_owned())], "its own bytes say what it is");
         assert!(
             question
                 .starts_with("What is in @/work/a b.txt and @/work/c.txt\n\nThe file /work/a b.txt:\none <"),

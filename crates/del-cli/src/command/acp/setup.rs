@@ -1,5 +1,8 @@
 //! What an editor sets a conversation up with, in Del's own words, and what it can set later.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     McpServer, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption, SessionMode,
     SessionModeState,
@@ -7,10 +10,27 @@ use agent_client_protocol::v1::schema::{
 use del_mcp::{Launch, Server, Source};
 use del_tools::Approval;
 
+use crate::hands::Switch;
 use crate::session::Session;
 
+/// The option by which an editor picks a mode. Editors that know options take it from there alone, older ones from the
+/// list of modes.
+pub(super) const MODE: &str = "mode";
 /// The option by which an editor picks a model.
 pub(super) const MODEL: &str = "model";
+
+/// What a conversation is set to, also while an answer comes.
+#[derive(Clone)]
+pub(super) struct Setup {
+    switch: Switch,
+    held: Arc<Mutex<Held>>,
+}
+
+struct Held {
+    approval: Approval,
+    model: String,
+    models: Vec<String>,
+}
 
 /// What is done without asking: its id, its name, and what it means.
 const MODES: [(Approval, &str, &str, &str); 4] = [
@@ -25,35 +45,81 @@ const MODES: [(Approval, &str, &str, &str); 4] = [
     (Approval::Yolo, "yolo", "Unsafe", "Writes and runs without asking"),
 ];
 
-/// The modes there are, and the one that holds.
-pub(super) fn modes(now: Approval) -> SessionModeState {
-    let mode = |(_, id, name, about): &(_, &'static str, &str, &str)| {
-        SessionMode::new(*id, *name).description((*about).to_owned())
-    };
-    let current = MODES.iter().find(|(approval, ..)| *approval == now).map_or("ask", |(_, id, ..)| *id);
-    SessionModeState::new(current, MODES.iter().map(mode).collect())
+impl Setup {
+    pub(super) fn new(session: &Session) -> Self {
+        let model = session.settings.model.clone();
+        let mut models = session.server.models.clone();
+        if !models.contains(&model) && !model.is_empty() {
+            models.insert(0, model.clone());
+        }
+        let held = Held { approval: session.hands.gate.approval(), model, models };
+        Self { switch: session.hands.switch.clone(), held: Arc::new(Mutex::new(held)) }
+    }
+
+    /// The modes there are, and the one that holds.
+    pub(super) fn modes(&self) -> SessionModeState {
+        let mode = |(_, id, name, about): &(_, &'static str, &str, &str)| {
+            SessionMode::new(*id, *name).description((*about).to_owned())
+        };
+        SessionModeState::new(id(self.held().approval), MODES.iter().map(mode).collect())
+    }
+
+    /// All that can be set, and what it is set to: the mode, and the model where the server names any.
+    pub(super) fn options(&self) -> Vec<SessionConfigOption> {
+        let held = self.held();
+        let mode = |(_, id, name, about): &(_, &'static str, &str, &str)| {
+            SessionConfigSelectOption::new(*id, *name).description((*about).to_owned())
+        };
+        let modes: Vec<_> = MODES.iter().map(mode).collect();
+        let mode = SessionConfigOption::select(MODE, "Mode", id(held.approval), modes)
+            .description("What is done without asking".to_owned())
+            .category(SessionConfigOptionCategory::Mode);
+        let mut options = vec![mode];
+        if !held.models.is_empty() {
+            let models: Vec<_> = held
+                .models
+                .iter()
+                .map(|model| SessionConfigSelectOption::new(model.clone(), model.clone()))
+                .collect();
+            let model = SessionConfigOption::select(MODEL, "Model", held.model.clone(), models);
+            options.push(model.category(SessionConfigOptionCategory::Model));
+        }
+        options
+    }
+
+    /// Changes what is done without asking, at once: also for what is under way.
+    pub(super) fn set_mode(&self, wanted: &str) -> Result<(), Error> {
+        let Some((approval, ..)) = MODES.iter().find(|(_, id, ..)| *id == wanted) else {
+            let ids = MODES.map(|(_, id, ..)| id).join(", ");
+            return Err(Error::invalid_params().data(format!("expected one of {ids}; got {wanted}")));
+        };
+        self.held().approval = *approval;
+        self.switch.set(*approval);
+        Ok(())
+    }
+
+    /// Whether a model is one of those that were offered.
+    pub(super) fn check_model(&self, wanted: &str) -> Result<(), Error> {
+        let held = self.held();
+        if held.models.iter().any(|model| model == wanted) {
+            return Ok(());
+        }
+        let models = held.models.join(", ");
+        Err(Error::invalid_params().data(format!("expected one of {models}; got {wanted}")))
+    }
+
+    /// Another model was taken.
+    pub(super) fn took_model(&self, model: &str) {
+        model.clone_into(&mut self.held().model);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// The mode with this id.
-pub(super) fn approval(id: &str) -> Option<Approval> {
-    MODES.iter().find(|(_, known, ..)| *known == id).map(|(approval, ..)| *approval)
-}
-
-/// What an editor can set besides: the model, where the server names several.
-pub(super) fn options(session: &Session) -> Vec<SessionConfigOption> {
-    let current = &session.settings.model;
-    let mut models = session.server.models.clone();
-    if !models.contains(current) && !current.is_empty() {
-        models.insert(0, current.clone());
-    }
-    if models.is_empty() {
-        return Vec::new();
-    }
-    let offered: Vec<SessionConfigSelectOption> =
-        models.iter().map(|model| SessionConfigSelectOption::new(model.clone(), model.clone())).collect();
-    let model = SessionConfigOption::select(MODEL, "Model", current.clone(), offered)
-        .category(SessionConfigOptionCategory::Model);
-    vec![model]
+fn id(approval: Approval) -> &'static str {
+    MODES.iter().find(|(known, ..)| *known == approval).map_or("ask", |(_, id, ..)| *id)
 }
 
 /// The MCP servers that the editor names, as far as Del can reach them, and the names of the others.
@@ -119,13 +185,5 @@ mod tests {
             matches!(&servers[0].launch, Launch::Program { environment: given, .. } if *given == environment)
         );
         assert_eq!(left_out, ["old"]);
-    }
-
-    #[test]
-    fn every_mode_has_an_id_of_its_own() {
-        for (approval, id, ..) in MODES {
-            assert_eq!(super::approval(id), Some(approval));
-            assert_eq!(modes(approval).current_mode_id.0.as_ref(), id);
-        }
     }
 }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, Diff, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate,
-    ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind,
+    ContentBlock, ContentChunk, Diff, ImageContent, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus,
+    SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdateFields,
+    ToolKind,
 };
-use del_agent::Entry;
+use del_agent::{Entry, Image};
 use del_dialects::{Call, CallResult};
 use del_tools::{FileChange, Question, Subject, ToolResult, visible};
 use serde_json::Value;
@@ -19,6 +20,8 @@ use crate::todo::{self, Status};
 const TITLE: usize = 120;
 /// Bytes of a result's text that are told; the model saw all of it.
 const TEXT: usize = 64 * 1024;
+/// Bytes of what a call that runs has written that are told.
+const END: usize = 4 * 1024;
 /// Bytes of a file whose change is told whole.
 const FILE: usize = 512 * 1024;
 /// Arguments that name a file.
@@ -88,6 +91,19 @@ pub(super) fn result(result: &ToolResult, directory: &Path) -> ToolCallUpdateFie
     ToolCallUpdateFields::new().status(status).content(content)
 }
 
+/// What a call that runs has written so far.
+pub(super) fn meanwhile(written: &str) -> ToolCallUpdateFields {
+    ToolCallUpdateFields::new().content(vec![text(&visible(written))])
+}
+
+/// The end of what was written, in whole lines if there are several.
+pub(super) fn end(written: &str) -> &str {
+    let Some(more) = written.len().checked_sub(END) else { return written };
+    let at = (more..=written.len()).find(|at| written.is_char_boundary(*at)).unwrap_or(more);
+    let end = &written[at..];
+    end.split_once('\n').map_or(end, |(_, lines)| lines)
+}
+
 /// The model's plan, as the tool writes it.
 pub(super) fn plan(text: &str) -> Plan {
     let entries = todo::steps(text).map(|(status, step)| {
@@ -107,7 +123,16 @@ pub(super) fn entries(entries: &[Entry], directory: &Path) -> Vec<SessionUpdate>
     let chunk = |text: &str| ContentChunk::new(text.into());
     for entry in entries {
         match entry {
-            Entry::User { text, .. } => updates.push(SessionUpdate::UserMessageChunk(chunk(text))),
+            Entry::User { text, images } => {
+                if !text.is_empty() {
+                    updates.push(SessionUpdate::UserMessageChunk(chunk(text)));
+                }
+                let image = |image: &Image| {
+                    let image = ImageContent::new(image.data.clone(), image.media_type.clone());
+                    SessionUpdate::UserMessageChunk(ContentChunk::new(ContentBlock::Image(image)))
+                };
+                updates.extend(images.iter().map(image));
+            }
             Entry::Assistant { text, calls, .. } => {
                 if !text.is_empty() {
                     updates.push(SessionUpdate::AgentMessageChunk(chunk(text)));

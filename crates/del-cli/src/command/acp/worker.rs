@@ -13,7 +13,8 @@ use del_agent::{Done, Failure};
 
 use super::desk::{Job, refusal};
 use super::editor::Editor;
-use super::{commands, prompt, setup, shown};
+use super::setup::{self, Setup};
+use super::{commands, prompt, shown};
 use crate::prompts;
 use crate::session::Session;
 
@@ -21,6 +22,7 @@ use crate::session::Session;
 pub(super) struct Worker {
     pub(super) session: Session,
     pub(super) editor: Editor,
+    pub(super) setup: Setup,
     /// Is dropped last: who waits for it finds the conversation let go.
     pub(super) _here: Sender<()>,
 }
@@ -86,14 +88,17 @@ impl Worker {
         &mut self,
         request: &SetSessionConfigOptionRequest,
     ) -> Result<SetSessionConfigOptionResponse, Error> {
-        let value = request.value.as_value_id().filter(|_| request.config_id.0.as_ref() == setup::MODEL);
-        let Some(model) = value else {
-            return Err(
-                Error::invalid_params().data(format!("expected `{}` and the name of a model", setup::MODEL))
-            );
+        let model = request.value.as_value_id().filter(|_| request.config_id.0.as_ref() == setup::MODEL);
+        let Some(model) = model else {
+            let (mode, model, got) = (setup::MODE, setup::MODEL, &request.config_id.0);
+            return Err(Error::invalid_params().data(format!(
+                "expected the option `{mode}` or `{model}` and one of its values; got `{got}`"
+            )));
         };
+        self.setup.check_model(&model.0)?;
         self.session.take_model(&model.0).map_err(|error| refusal(&error))?;
-        Ok(SetSessionConfigOptionResponse::new(setup::options(&self.session)))
+        self.setup.took_model(&model.0);
+        Ok(SetSessionConfigOptionResponse::new(self.setup.options()))
     }
 
     /// Tells what was said before.
@@ -102,10 +107,6 @@ impl Worker {
         for update in shown::entries(self.session.entries(), directory) {
             self.editor.update(update);
         }
-    }
-
-    pub(super) fn approval(&self) -> del_tools::Approval {
-        self.session.hands.gate.approval()
     }
 }
 
