@@ -62,6 +62,12 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
 
 fn trouble(error: &StreamableHttpError<reqwest::Error>) -> Option<String> {
     Some(match error {
+        // So the protocol's servers say where to sign in.
+        StreamableHttpError::AuthRequired(error)
+            if error.www_authenticate_header.contains("resource_metadata") =>
+        {
+            format!("{}; signing in by a browser, which it offers, is not supported", stranger("401"))
+        }
         StreamableHttpError::AuthRequired(_) => stranger("401"),
         StreamableHttpError::InsufficientScope(_) => stranger("403"),
         StreamableHttpError::HttpStatus(error) => status(&error.status.to_string()),
@@ -92,13 +98,18 @@ fn status(code: &str) -> String {
                 "its address leads on to another one, which is not followed (status {code}); give that one"
             )
         }
+        "404" | "405" => format!(
+            "it refused (status {code}); is the address right? Servers of the transport SSE, which the protocol has \
+             given up, are not supported"
+        ),
         _ => format!("it refused (status {code}); is the address right?"),
     }
 }
 
 fn stranger(code: &str) -> String {
     format!(
-        "it wants to know who asks (status {code}); give it a key with --header 'Authorization: Bearer $NAME'"
+        "it does not know who asks (status {code}); give it a key, or the right one, with --header 'Authorization: \
+         Bearer $NAME'"
     )
 }
 

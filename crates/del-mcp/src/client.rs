@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use del_dialects::Tool;
-use del_tools::{Cancel, Control, Failure, Foreign, ToolResult};
+use del_tools::{Cancel, Control, Failure, Foreign, Progress, ToolResult};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -225,6 +225,12 @@ impl Drop for Engine {
     }
 }
 
+/// What comes of a call.
+enum Said {
+    Step(String),
+    Outcome(Result<ToolResult, Failure>),
+}
+
 /// A tool of a server.
 struct Remote {
     offer: Offer,
@@ -246,12 +252,15 @@ impl Foreign for Remote {
         let stop = CancellationToken::new();
         let (link, name, stopped) = (Arc::clone(&self.link), self.offer.name.clone(), stop.clone());
         self.handle.spawn(async move {
-            // After a cancellation nobody waits for it.
-            let _ = send.send(link.call(name, arguments, stopped).await);
+            // After a cancellation nobody waits for any of it.
+            let step = |told| drop(send.send(Said::Step(told)));
+            let outcome = link.call(name, arguments, stopped, step).await;
+            let _ = send.send(Said::Outcome(outcome));
         });
         loop {
             match receive.recv_timeout(TICK) {
-                Ok(outcome) => return outcome,
+                Ok(Said::Outcome(outcome)) => return outcome,
+                Ok(Said::Step(told)) => control.report(Progress::Output(&format!("{told}\n"))),
                 Err(RecvTimeoutError::Timeout) if control.is_cancelled() => {
                     stop.cancel();
                     return Err(cancelled());

@@ -23,6 +23,7 @@ mod child;
 mod client;
 mod config;
 mod content;
+mod ear;
 mod expand;
 mod link;
 mod offer;

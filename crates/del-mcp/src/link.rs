@@ -1,6 +1,7 @@
 //! One server: how it is reached, asked for its tools, and called.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
 use del_tools::{Code, Failure, ToolResult};
@@ -22,6 +23,7 @@ use crate::address::{self, chain};
 use crate::child::{self, Child};
 use crate::config::{self, Launch, Server};
 use crate::content;
+use crate::ear::Ear;
 use crate::offer::{plain, shortened};
 
 /// How long a server may take to start and to list its tools where the configuration does not say. A first start may
@@ -29,6 +31,8 @@ use crate::offer::{plain, shortened};
 const START: Duration = Duration::from_secs(60);
 /// How long a call may take where the configuration does not say.
 const CALL: Duration = Duration::from_secs(120);
+/// How many times as long a call may take that tells of its progress.
+const LONGEST: u32 = 10;
 /// Pages of a list of tools.
 const PAGES: usize = 32;
 /// Characters of what a server says of a failure.
@@ -39,7 +43,8 @@ pub(crate) struct Link {
     pub(crate) name: String,
     timeout: Duration,
     peer: Peer<RoleClient>,
-    service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
+    ear: Ear,
+    service: Mutex<Option<RunningService<RoleClient, Ear>>>,
     child: Mutex<Option<Child>>,
 }
 
@@ -65,7 +70,7 @@ pub(crate) async fn connect(server: Server, directory: PathBuf) -> Outcome {
     let launch =
         server.launch.expanded(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())?;
     let me = Implementation::new("del", env!("CARGO_PKG_VERSION"));
-    let me = ClientConfig::new(ClientCapabilities::default(), me);
+    let me = Ear::new(ClientConfig::new(ClientCapabilities::default(), me));
     let (service, child) = match launch {
         Launch::Program { command, arguments, environment, directory: own } => {
             let place = own.map_or_else(|| directory.clone(), |own| directory.join(own));
@@ -73,7 +78,7 @@ pub(crate) async fn connect(server: Server, directory: PathBuf) -> Outcome {
             let (mut child, output, input) = Child::start(program)
                 .map_err(|error| format!("cannot start {command}: {}", config::plain(&error)))?;
             let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
-            match deadline.within(me.serve(transport)).await {
+            match deadline.within(Box::pin(me.serve(transport))).await {
                 Ok(Ok(service)) => (service, Some(child)),
                 Ok(Err(error)) => {
                     let why = match error {
@@ -104,6 +109,7 @@ pub(crate) async fn connect(server: Server, directory: PathBuf) -> Outcome {
         name: server.name,
         timeout: server.timeout.unwrap_or(CALL),
         peer: service.peer().clone(),
+        ear: service.service().clone(),
         service: Mutex::new(Some(service)),
         child: Mutex::new(child),
     };
@@ -167,12 +173,14 @@ impl Link {
         })
     }
 
-    /// Calls a tool; stops waiting when `stop` is cancelled, and tells the server.
+    /// Calls a tool, and tells `step` how far it is; stops waiting when `stop` is cancelled, and tells the server. A call
+    /// that goes on may take longer than one that says nothing.
     pub(crate) async fn call(
         &self,
         name: String,
         arguments: Map<String, Value>,
         stop: CancellationToken,
+        step: impl Fn(String),
     ) -> Result<ToolResult, Failure> {
         let params = CallToolRequestParams::new(name).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
@@ -181,17 +189,31 @@ impl Link {
         let sent = match tokio::time::timeout(self.timeout, sent).await {
             Ok(Ok(sent)) => sent,
             Ok(Err(error)) => return Err(self.failure(error).await),
-            Err(_) => return Err(self.late()),
+            Err(_) => return Err(self.late(self.timeout)),
         };
         let id = sent.id.clone();
-        let failure = tokio::select! {
-            answer = sent.await_response() => match answer {
-                Ok(ServerResult::CallToolResult(result)) => return Ok(content::result(result)),
-                Ok(_) => return Err(self.failed("sent what is no result of a tool.")),
-                Err(error) => return Err(self.failure(error).await),
-            },
-            () = stop.cancelled() => cancelled(),
-            () = tokio::time::sleep(self.timeout) => self.late(),
+        let mut heard = self.ear.listen(sent.progress_token.clone());
+        let mut answer = pin!(sent.await_response());
+        let longest = self.timeout * LONGEST;
+        let end = Instant::now() + longest;
+        let mut until = Instant::now() + self.timeout;
+        let failure = loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => match answer {
+                    Ok(ServerResult::CallToolResult(result)) => return Ok(content::result(result)),
+                    Ok(_) => return Err(self.failed("sent what is no result of a tool.")),
+                    Err(error) => return Err(self.failure(error).await),
+                },
+                () = stop.cancelled() => break cancelled(),
+                () = tokio::time::sleep_until(until) => {
+                    break self.late(if until == end { longest } else { self.timeout });
+                }
+                Some(told) = heard.steps.recv() => {
+                    step(told);
+                    until = end.min(Instant::now() + self.timeout);
+                }
+            }
         };
         let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".to_owned()));
         // One that does not listen is not told.
@@ -204,9 +226,8 @@ impl Link {
         self.failed(&format!("failed: {}.", reason.trim_end_matches('.')))
     }
 
-    fn late(&self) -> Failure {
-        let cause =
-            format!("the MCP server '{}' did not answer within {} s.", self.name, self.timeout.as_secs());
+    fn late(&self, limit: Duration) -> Failure {
+        let cause = format!("the MCP server '{}' did not answer within {} s.", self.name, limit.as_secs());
         Failure::new(Code::Timeout, cause)
     }
 

@@ -156,10 +156,21 @@ fn a_question_that_nobody_answers_ends_with_what_it_was_asked_for() {
 
 #[test]
 fn what_a_command_writes_is_seen_while_it_runs() {
+    what_is_written_is_seen("run_command");
+}
+
+#[test]
+fn how_far_a_call_of_an_mcp_server_is_is_seen_while_it_runs() {
+    what_is_written_is_seen("mcp__own__run_command");
+}
+
+fn what_is_written_is_seen(tool: &str) {
     let (files, home) = (directory(&[]), tempfile::tempdir().unwrap());
     let command = json!({"command": "echo first; until [ -e go ]; do sleep 0.05; done; echo last"});
-    let server = Server::new(vec![calls("c1", "run_command", &command), says("Done.")]);
-    let mut editor = Editor::open(start(&server, home.path(), &[]), files.path(), &json!([]));
+    let server = Server::new(vec![calls("c1", tool, &command), says("Done.")]);
+    let own = ["mcp", "serve", "--unsafe"];
+    let own = json!({"name": "own", "command": env!("CARGO_BIN_EXE_del"), "args": own, "env": []});
+    let mut editor = Editor::open(start(&server, home.path(), &[]), files.path(), &json!([own]));
     editor.prompt("Run it");
     let id = editor.question()["id"].clone();
     let yes = json!({"outcome": {"outcome": "selected", "optionId": "yes"}});

@@ -139,6 +139,11 @@ pub(super) fn send(stream: &mut TcpStream, messages: &[String]) {
     let _ = stream.write_all(events.concat().as_bytes());
 }
 
+/// One more message of a stream.
+pub(super) fn event(stream: &mut TcpStream, message: &Value) {
+    let _ = stream.write_all(format!("event: message\ndata: {message}\n\n").as_bytes());
+}
+
 /// Answers with a document.
 pub(super) fn respond(stream: &mut TcpStream, status: &str, headers: &str, body: &str) {
     let length = body.len();

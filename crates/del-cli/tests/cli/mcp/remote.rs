@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::http::{Remote, SESSION, begin, flood, respond, send, wait};
+use super::http::{Remote, SESSION, begin, event, flood, respond, send, wait};
 use super::servers::{Place, said};
 use crate::del::{Run, del, run};
 
@@ -131,6 +131,30 @@ fn nothing_waits_for_a_server_that_says_nothing() {
 }
 
 #[test]
+fn a_call_that_tells_how_far_it_is_may_take_longer_but_not_for_ever() {
+    let steps = |most: u32| {
+        Remote::new(move |request, stream| {
+            request.is_call().then(|| {
+                begin(stream, "text/event-stream");
+                for step in 0..most {
+                    let params =
+                        json!({"progressToken": request.body["params"]["_meta"]["progressToken"], "progress": step});
+                    event(stream, &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+                event(stream, &serde_json::from_str(&request.reply(&json!({"content": []}))).unwrap());
+            })
+        })
+    };
+    let got = call(&place_with(&steps(10), "1"));
+    assert_eq!((got.code, said(&got).as_str()), (0, "(no output)"), "{got:#?}");
+    let started = Instant::now();
+    let got = call(&place_with(&steps(u32::MAX), "1"));
+    assert_eq!(said(&got), "Error: the MCP server 'far' did not answer within 10 s.", "{got:#?}");
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+}
+
+#[test]
 fn an_answer_without_end_is_given_up_soon() {
     let (whole, broke) =
         ("it sent an answer above 16 MiB.", "its answer broke off, or was longer than 16 MiB.");
@@ -197,8 +221,14 @@ fn a_server_that_wants_to_know_who_asks_is_told_with_a_header() {
             respond(stream, status, headers, "{\"error\": \"\u{1b}[2J\"}");
             Some(())
         });
-        let says =
-            format!("it wants to know who asks (status {}); give it a key with --header", &status[..3]);
+        let mut says = format!(
+            "it does not know who asks (status {}); give it a key, or the right one, with --header \
+             'Authorization: Bearer $NAME'",
+            &status[..3]
+        );
+        if status.starts_with("401") && !headers.is_empty() {
+            says.push_str("; signing in by a browser, which it offers, is not supported");
+        }
         is_left_out(&server, &says);
     }
 }
