@@ -33,7 +33,7 @@ pub(crate) struct Summary {
 pub(crate) enum Trouble {
     #[error("there is no session {0}; `del sessions list --all` lists them")]
     Unknown(String),
-    #[error("several sessions begin with {0}; give more of the id")]
+    #[error("{0} means several sessions; give more of the id")]
     Unclear(String),
     #[error("the session {0} goes on in another `del`")]
     Busy(String),
@@ -68,7 +68,7 @@ impl Store {
         files.into_iter().rev().find_map(|(_, path)| Summary::read(path).ok().flatten())
     }
 
-    /// The one whose id begins so.
+    /// The one whose id begins so, or that is called so.
     pub(crate) fn get(&self, start: &str) -> Result<Kept, Trouble> {
         let path = self.path_of(start)?;
         Kept::read(&path).map_err(|error| trouble(&path, error))
@@ -117,6 +117,10 @@ impl Store {
                 && !start.is_empty()
         };
         let mut found: Vec<PathBuf> = self.files(None).into_iter().filter(fits).collect();
+        if found.is_empty() {
+            let called = |summary: Summary| (summary.title == start).then_some(summary.path);
+            found = self.list(None).into_iter().filter_map(called).collect();
+        }
         match (found.pop(), found.is_empty()) {
             (None, _) => Err(Trouble::Unknown(start.to_owned())),
             (Some(path), true) => Ok(path),

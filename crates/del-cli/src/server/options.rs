@@ -125,6 +125,13 @@ pub(super) fn usual_key(api: ServerApi) -> &'static str {
 }
 
 impl ModelOptions {
+    /// Sets how much the model thinks, in the word of the option.
+    pub(crate) fn think(&mut self, how: &str) -> Result<()> {
+        let expected = |_| Exit::Usage.because(format!("expected off, on, low, medium or high; got {how}"));
+        self.think = Some(ThinkOption::from_str(how, false).map_err(expected)?);
+        Ok(())
+    }
+
     /// Tokens that the model takes, as far as is known before it has answered.
     pub(crate) fn context(&self, server: &Server) -> Option<u64> {
         let asked = self.num_ctx.filter(|_| server.api == ServerApi::Ollama);

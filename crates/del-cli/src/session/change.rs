@@ -58,6 +58,13 @@ impl Session {
         self.configure(settings)
     }
 
+    /// Has the model think so much from now on.
+    pub(crate) fn take_thinking(&mut self, how: &str) -> Result<()> {
+        self.options.model.think(how)?;
+        let extra = self.options.model.members(&self.server);
+        self.configure(Settings { extra, ..self.settings.clone() })
+    }
+
     /// Writes and reads calls in another dialect from now on, or in whichever it is.
     pub(crate) fn take_dialect(&mut self, name: &str) -> Result<()> {
         let dialect = chosen(Some(name), None, self.catalog)?;

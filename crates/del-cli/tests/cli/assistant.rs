@@ -173,6 +173,9 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
     for (command, says) in [
         ("/plan", "[>] change"),
         ("/thinking", "quite deeply"),
+        ("/think", "quite deeply"),
+        ("/think lots", "expected off, on, low, medium or high; got lots"),
+        ("/cost", "tokens  "),
         ("/show 2", "row 30"),
         ("/diff", "-row 7"),
         ("/undo", "a.txt"),
@@ -185,7 +188,9 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
         ("/dialect hermes", "calls are written in hermes-json, and read in it alone"),
         ("/mode plan", "plan mode: only reads"),
         ("/system Be brief.", "added to the instructions"),
-        ("/export talk.md", "talk.md"),
+        ("/mode", "`/mode MODE` takes another"),
+        ("/export talk.md", "the conversation is in"),
+        ("/export talk.md", "is there already"),
     ] {
         terminal.write(&format!("{command}\r"));
         terminal.until(says);
@@ -194,6 +199,25 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
     end(terminal);
     let exported = std::fs::read_to_string(files.path().join("talk.md")).unwrap();
     assert!(exported.contains("Done."), "{exported}");
+}
+
+#[test]
+fn how_much_the_model_thinks_is_set_in_the_middle_of_a_conversation() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("One."), says("Two.")]);
+    let mut terminal = start(&files, &server, &["--think", "high"]);
+    terminal.write("go\r");
+    terminal.until("One.");
+    terminal.until("> ");
+    terminal.write("/think off\r");
+    terminal.until("asked not to think");
+    terminal.until("> ");
+    terminal.write("go on\r");
+    terminal.until("Two.");
+    end(terminal);
+    let efforts: Vec<_> =
+        server.completions().iter().map(|sent| sent.body["reasoning_effort"].clone()).collect();
+    assert_eq!(efforts, ["high", "none"]);
 }
 
 #[test]

@@ -368,6 +368,8 @@ fn a_conversation_branches_and_is_named_and_models_are_picked() {
     assert!(offered.contains("Colours") && !offered.contains("first colour?"), "{offered:?}");
     terminal.write("1\r");
     terminal.until("> first colour?");
+    terminal.write("/resume Colours (fork)\r");
+    terminal.until("> first colour?");
     terminal.write("exit\r");
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen:?}");
@@ -376,9 +378,8 @@ fn a_conversation_branches_and_is_named_and_models_are_picked() {
         titles.len() == 2 && titles.contains(&json!("Colours")) && titles.contains(&json!("Colours (fork)")),
         "{titles:?}"
     );
-    let named = place.list().into_iter().find(|row| row["title"] == "Colours").unwrap();
-    assert_eq!(place.run(&["sessions", "rm", id(&named)]).code, 0);
-    assert_eq!(place.list().len(), 1);
+    assert_eq!(place.run(&["sessions", "rm", "Colours"]).code, 0);
+    assert_eq!(place.list()[0]["title"], "Colours (fork)");
 }
 
 #[test]

@@ -52,6 +52,7 @@ impl Chat {
             Name::Jobs => self.jobs(rest),
             Name::Plan => self.plan(),
             Name::Show => self.show(rest),
+            Name::Thinking if !rest.is_empty() => self.think(rest),
             Name::Thinking => match self.thought.as_str() {
                 "" => say("the model has not thought, or not aloud"),
                 thought => say(&self.paint.dim(visible(thought))),
@@ -93,7 +94,10 @@ impl Chat {
 
     fn mode(&mut self, mode: &str) {
         match mode {
-            "" => self.say_mode(),
+            "" => {
+                self.say_mode();
+                say("`/mode MODE` takes another: ask, auto-edit, plan, yolo");
+            }
             "ask" | "safe" => self.set(Approval::Ask),
             "auto-edit" => self.set(Approval::AutoEdit),
             "plan" => self.set(Approval::Plan),

@@ -104,18 +104,12 @@ pub(super) const COMMANDS: [Command; 33] = [
     ),
     command(
         Name::Status,
-        &["status", "stats"],
+        &["status", "stats", "cost"],
         Takes::Nothing,
         "",
         "server, model, tools, tokens and session",
     ),
-    command(
-        Name::Context,
-        &["context", "cost"],
-        Takes::Nothing,
-        "",
-        "what the model's context is filled with",
-    ),
+    command(Name::Context, &["context"], Takes::Nothing, "", "what the model's context is filled with"),
     command(
         Name::Compact,
         &["compact", "compress"],
@@ -163,7 +157,13 @@ pub(super) const COMMANDS: [Command; 33] = [
         "commands in the background (`&`), what number N wrote; `/jobs end N` ends it",
     ),
     command(Name::Show, &["show"], Takes::Word, "[N]", "all of the last result, or of the last but N"),
-    command(Name::Thinking, &["thinking", "think"], Takes::Nothing, "", "what the model thought last"),
+    command(
+        Name::Thinking,
+        &["thinking", "think"],
+        Takes::Word,
+        "[HOW]",
+        "what the model thought last, or how much it is to think: off, on, low, medium, high",
+    ),
     command(Name::Diff, &["diff"], Takes::Nothing, "", "what this session has changed"),
     command(
         Name::Undo,
@@ -174,7 +174,7 @@ pub(super) const COMMANDS: [Command; 33] = [
     ),
     command(Name::Redo, &["redo"], Takes::Nothing, "", "have again what was taken back last"),
     command(Name::Sessions, &["sessions"], Takes::Nothing, "", "the conversations that were kept here"),
-    command(Name::Resume, &["resume"], Takes::Word, "[ID]", "go on with one of them"),
+    command(Name::Resume, &["resume"], Takes::Text, "[ID]", "go on with one of them, by its id or its title"),
     command(
         Name::Fork,
         &["fork", "branch"],

@@ -1,7 +1,7 @@
 //! What commands do with conversations: the kept ones, and this one.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 use anyhow::Result;
@@ -91,6 +91,9 @@ impl Chat {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         match file.and_then(|mut file| file.write_all(sessions::markdown(&kept).as_bytes())) {
             Ok(()) => say(&format!("the conversation is in {}", visible(&path.display().to_string()))),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                self.fail(&format!("{} is there already; `/export FILE` names another", path.display()));
+            }
             Err(error) => self.fail(&format!("{}: {}", path.display(), crate::input::plain(&error))),
         }
     }

@@ -86,6 +86,14 @@ impl Chat {
         Ok(())
     }
 
+    pub(super) fn think(&mut self, how: &str) {
+        match (self.session.take_thinking(how), how) {
+            (Err(error), _) => self.fail(&error.to_string()),
+            (Ok(()), "off") => say("the model is asked not to think, from now on"),
+            (Ok(()), _) => say(&format!("the model is asked to think, from now on: {how}")),
+        }
+    }
+
     pub(super) fn dialect(&mut self, name: &str) {
         if !name.is_empty()
             && let Err(error) = self.session.take_dialect(name)

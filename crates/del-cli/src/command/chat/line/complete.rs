@@ -63,33 +63,34 @@ impl Words {
 impl Completer for Words {
     fn complete(&mut self, line: &str, at: usize) -> CompletionResult {
         let before = &line[..at];
-        let suggestions = if let Some(word) =
-            before.strip_prefix('/').filter(|word| !word.contains(char::is_whitespace))
-        {
-            let prompts = self.prompts.iter().filter(|prompt| prompt.name.starts_with(word));
-            let prompts = prompts.map(|prompt| {
-                let about = cut(&del_tools::visible(&prompt.description.replace('\n', " ")), ABOUT);
-                suggestion(format!("/{}", prompt.name), Some(&about), Span::new(0, at))
-            });
-            COMMANDS
-                .iter()
-                .filter(|command| command.names.iter().any(|name| name.starts_with(word)))
-                .map(|command| {
-                    let name =
-                        command.names.iter().find(|name| name.starts_with(word)).unwrap_or(&command.names[0]);
-                    suggestion(format!("/{name}"), Some(command.about), Span::new(0, at))
-                })
-                .chain(prompts)
-                .collect()
-        } else if let Some(words) = self.words(before) {
-            words
-        } else {
-            let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-            match before[start..].strip_prefix('@') {
-                Some(typed) => self.files(typed, Span::new(start, at)),
-                None => Vec::new(),
-            }
-        };
+        let suggestions =
+            if let Some(word) = before.strip_prefix('/').filter(|word| !word.contains(char::is_whitespace)) {
+                let prompts = self.prompts.iter().filter(|prompt| prompt.name.starts_with(word));
+                let prompts = prompts.map(|prompt| {
+                    let about = cut(&del_tools::visible(&prompt.description.replace('\n', " ")), ABOUT);
+                    suggestion(format!("/{}", prompt.name), Some(&about), Span::new(0, at))
+                });
+                COMMANDS
+                    .iter()
+                    .filter(|command| command.names.iter().any(|name| name.starts_with(word)))
+                    .map(|command| {
+                        // What is typed whole is what is meant, also where it begins another name of the same.
+                        let whole = command.names.iter().find(|name| **name == word);
+                        let begun = || command.names.iter().find(|name| name.starts_with(word));
+                        let name = whole.or_else(begun).unwrap_or(&command.names[0]);
+                        suggestion(format!("/{name}"), Some(command.about), Span::new(0, at))
+                    })
+                    .chain(prompts)
+                    .collect()
+            } else if let Some(words) = self.words(before) {
+                words
+            } else {
+                let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+                match before[start..].strip_prefix('@') {
+                    Some(typed) => self.files(typed, Span::new(start, at)),
+                    None => Vec::new(),
+                }
+            };
         CompletionResult::fresh(suggestions)
     }
 }
