@@ -73,6 +73,8 @@ pub(crate) struct Hands {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Switch(Arc<Mutex<Option<Approval>>>);
 
+/// Tools that are named where there are more.
+const NAMED: usize = 5;
 /// What the tool is called.
 pub(crate) const DELEGATE: &str = "task";
 
@@ -167,6 +169,22 @@ impl Hands {
             self.toolbox.add(Arc::clone(tool));
         }
         self.offer();
+    }
+
+    /// Offers the tools that servers have added since they started.
+    pub(crate) fn take_in_added(&mut self, workplace: &Workplace, cancel: &Cancel) -> Vec<Tool> {
+        let Some(servers) = &mut self.servers else { return Vec::new() };
+        let added = servers.renew(cancel).iter().filter(|tool| workplace.wants(&tool.tool().name));
+        let added: Vec<Tool> =
+            added.filter(|tool| self.toolbox.add(Arc::clone(tool))).map(|tool| tool.tool().clone()).collect();
+        if !added.is_empty() {
+            let names: Vec<&str> = added.iter().take(NAMED).map(|tool| tool.name.as_str()).collect();
+            let more = added.len() - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            crate::remark(format!("tools that MCP servers have added: {}{more}", names.join(", ")));
+        }
+        self.offered.extend(added.iter().cloned());
+        added
     }
 
     /// Lets the model keep a plan.

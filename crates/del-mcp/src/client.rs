@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Server, Source};
-use crate::link::{Link, Outcome, REASON, cancelled, connect};
-use crate::offer::{Offer, offers, plain, shortened};
+use crate::link::{Link, Listing, Outcome, REASON, cancelled, connect};
+use crate::offer::{Offer, TOOLS, name, offers, plain, shortened};
 
 /// Servers that were started, and those that still start. Dropping it ends them.
 pub struct Servers {
@@ -55,6 +55,7 @@ pub struct State {
 /// How long the end of all servers may take.
 const END: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(20);
+const MOMENT: Duration = Duration::from_millis(50);
 
 impl Servers {
     /// Starts the servers, all at the same time, in `directory`, and does not wait for them. Those that are disabled are
@@ -134,6 +135,47 @@ impl Servers {
         &self.tools
     }
 
+    /// Asks the servers that have said that their tools are others for the list once more, until `cancel` is set. The tools
+    /// that are new; those that are gone fail when they are called.
+    pub fn renew(&mut self, cancel: &Cancel) -> &[Arc<dyn Foreign>] {
+        let before = self.tools.len();
+        let (send, listings) = mpsc::channel();
+        for (engine, link) in
+            self.engine.iter().flat_map(|engine| engine.links.iter().map(move |link| (engine, link)))
+        {
+            if link.ear.tools_changed() {
+                let (send, link) = (send.clone(), Arc::clone(link));
+                engine.handle.spawn(async move {
+                    // Nobody may be there any more who wants to know.
+                    let _ = send.send((Arc::clone(&link), link.listing_anew().await));
+                });
+            }
+        }
+        drop(send);
+        loop {
+            match listings.recv_timeout(TICK) {
+                Ok((link, Ok(listing))) => self.add_new(&link, listing),
+                // It is asked again when it says so again.
+                Ok((_, Err(_))) => {}
+                Err(RecvTimeoutError::Timeout) if !cancel.is_cancelled() => {}
+                Err(_) => return &self.tools[before..],
+            }
+        }
+    }
+
+    fn add_new(&mut self, link: &Arc<Link>, mut listing: Listing) {
+        let Some(state) = self.states.iter_mut().find(|state| state.name == link.name) else { return };
+        listing.tools.retain(|tool| !self.taken.contains(&name(&state.name, &tool.name)));
+        let (mut offers, warnings) = offers(&state.name, listing.tools, &mut self.taken);
+        // However often it comes with more.
+        offers.truncate(TOOLS.saturating_sub(state.tools.len()));
+        state.warnings.extend(warnings);
+        state.tools.extend(offers.iter().map(|offer| offer.tool.clone()));
+        if let Some(engine) = &self.engine {
+            self.tools.extend(engine.tools(link, offers));
+        }
+    }
+
     fn take(&mut self, server: Server, outcome: Outcome) {
         let mut state = State {
             name: server.name,
@@ -153,10 +195,7 @@ impl Servers {
                 let link = Arc::new(link);
                 if let Some(engine) = &mut self.engine {
                     engine.links.push(Arc::clone(&link));
-                    let handle = &engine.handle;
-                    self.tools.extend(offers.into_iter().map(|offer| -> Arc<dyn Foreign> {
-                        Arc::new(Remote { offer, link: Arc::clone(&link), handle: handle.clone() })
-                    }));
+                    self.tools.extend(engine.tools(&link, offers));
                 }
             }
         }
@@ -211,6 +250,12 @@ impl Engine {
         let thread = std::thread::Builder::new().name("mcp".to_owned()).spawn(run).ok()?;
         Some(Self { handle, links: Vec::new(), stop: Some(stop), thread: Some(thread) })
     }
+
+    fn tools(&self, link: &Arc<Link>, offers: Vec<Offer>) -> impl Iterator<Item = Arc<dyn Foreign>> {
+        offers.into_iter().map(|offer| -> Arc<dyn Foreign> {
+            Arc::new(Remote { offer, link: Arc::clone(link), handle: self.handle.clone() })
+        })
+    }
 }
 
 impl Drop for Engine {
@@ -255,6 +300,8 @@ impl Foreign for Remote {
             // After a cancellation nobody waits for any of it.
             let step = |told| drop(send.send(Said::Step(told)));
             let outcome = link.call(name, arguments, stopped, step).await;
+            // What the server says along with its answer may come another way, a moment later.
+            tokio::time::sleep(MOMENT).await;
             let _ = send.send(Said::Outcome(outcome));
         });
         loop {

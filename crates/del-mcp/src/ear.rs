@@ -1,6 +1,7 @@
-//! What a server says without being asked: how far a call is.
+//! What a server says without being asked: how far a call is, and that its tools are others now.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::ClientHandler;
@@ -15,6 +16,7 @@ use crate::offer::{plain, shortened};
 pub(crate) struct Ear {
     me: ClientConfig,
     calls: Arc<Mutex<HashMap<ProgressToken, Sender<String>>>>,
+    changed: Arc<AtomicBool>,
 }
 
 /// The progress of one call, until it is dropped.
@@ -31,7 +33,12 @@ const STEP: usize = 200;
 
 impl Ear {
     pub(crate) fn new(me: ClientConfig) -> Self {
-        Self { me, calls: Arc::default() }
+        Self { me, calls: Arc::default(), changed: Arc::default() }
+    }
+
+    /// Whether the server has said that its tools are others, since this was asked last.
+    pub(crate) fn tools_changed(&self) -> bool {
+        self.changed.swap(false, Ordering::SeqCst)
     }
 
     /// Listens for the progress of the call with this token.
@@ -55,6 +62,10 @@ impl Drop for Heard {
 impl ClientHandler for Ear {
     fn get_info(&self) -> ClientConfig {
         self.me.clone()
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::SeqCst);
     }
 
     async fn on_progress(&self, step: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

@@ -43,7 +43,7 @@ pub(crate) struct Link {
     pub(crate) name: String,
     timeout: Duration,
     peer: Peer<RoleClient>,
-    ear: Ear,
+    pub(crate) ear: Ear,
     service: Mutex<Option<RunningService<RoleClient, Ear>>>,
     child: Mutex<Option<Child>>,
 }
@@ -139,6 +139,11 @@ impl Deadline {
 }
 
 impl Link {
+    /// Its tools as they are now.
+    pub(crate) async fn listing_anew(&self) -> Result<Listing, String> {
+        Deadline::new(self.timeout).within(self.listing()).await?
+    }
+
     async fn listing(&self) -> Result<Listing, String> {
         let mut listing = Listing { title: self.title(), tools: Vec::new(), warnings: Vec::new() };
         let mut cursor = None;

@@ -24,7 +24,7 @@ const DESCRIPTION: usize = 4096;
 const SCHEMA: usize = 32 * 1024;
 const DEPTH: usize = 16;
 /// Tools of one server.
-const TOOLS: usize = 128;
+pub(crate) const TOOLS: usize = 128;
 
 /// The tools that can be offered, under names that are not `taken` yet, and a sentence about each that cannot.
 pub(crate) fn offers(
@@ -88,7 +88,7 @@ fn refuse(tool: &rmcp::model::Tool) -> Option<&'static str> {
 
 /// `mcp__SERVER__TOOL`, in the characters that every API takes. A name that had to be changed or cut carries a few
 /// digits of what it was, so that no two are alike.
-fn name(server: &str, tool: &str) -> String {
+pub(crate) fn name(server: &str, tool: &str) -> String {
     let fitted = |text: &str| -> String {
         text.chars()
             .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })

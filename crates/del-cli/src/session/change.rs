@@ -5,6 +5,7 @@ use std::io;
 use anyhow::Result;
 use del_agent::{Constrain, Image, Settings};
 use del_dialects::Tool;
+use del_tools::Cancel;
 use serde_json::Value;
 
 use super::{Session, SessionOptions, agent, chosen, delegate, unusable, words};
@@ -45,6 +46,14 @@ impl Session {
         self.settings.tools.push(tool.clone());
         self.agent.offer(tool.clone());
         Some(tool)
+    }
+
+    /// Offers the tools that MCP servers have added.
+    pub(super) fn offer_added(&mut self, cancel: &Cancel) {
+        for tool in self.hands.take_in_added(&self.options.workplace, cancel) {
+            self.settings.tools.push(tool.clone());
+            self.agent.offer(tool);
+        }
     }
 
     /// Takes another model for what follows.

@@ -22,7 +22,12 @@ def text(words):
     return {"content": [{"type": "text", "text": words}]}
 
 
+grown = []
+
+
 def tools():
+    if how == "grows":
+        return [TOOL] + grown
     if how != "names":
         return [TOOL]
     deep = {}
@@ -79,6 +84,9 @@ def call(request):
             answers.append(f"{method}: {json.dumps(reply.get('result') or 'refused')}")
         answer(request, text("\n".join(answers)))
         return
+    if how == "grows" and not grown:
+        grown.extend(dict(TOOL, name=f"more{number}") for number in range(200))
+        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     if how == "environment":
         answer(request, text("\n".join(f"{key}={value}" for key, value in sorted(os.environ.items()))))
         return

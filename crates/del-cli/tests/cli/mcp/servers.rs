@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::del::{Run, del, directory, plain, run, text};
-use crate::server::{Server, says};
+use crate::server::{Server, calls, says};
 use crate::terminal::{Terminal, unbroken};
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
@@ -172,6 +172,23 @@ fn servers_start_in_the_background_and_a_question_waits_for_them() {
         names.filter(|name| name.starts_with("mcp__")).map(str::to_owned).collect()
     };
     assert_eq!(names(&server.completions()[0].body["tools"]), ["mcp__two__echo", "mcp__one__echo"]);
+}
+
+#[test]
+fn tools_that_a_server_adds_are_offered_from_then_on() {
+    let place = Place::new(&[]);
+    place.add("py", "grows");
+    let call = |id: &str, tool: &str| calls(id, tool, &json!({"n": 5}));
+    let server = Server::new(vec![call("c1", "mcp__py__echo"), call("c2", "mcp__py__more0"), says("Done.")]);
+    let got = place.run(&["-p", "go", "--base-url", server.url(), "--allow-tool", "mcp__py__*"], "");
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert!(got.err.contains("tools that MCP servers have added: mcp__py__more0, "), "{got:#?}");
+    assert!(got.err.contains(" and 122 more"), "{got:#?}");
+    let sent = server.completions();
+    let count = |turn: usize| sent[turn].body["tools"].to_string().matches("mcp__py__").count();
+    assert_eq!((count(0), count(1)), (1, 128), "no more of one server than at its start");
+    let last = &sent[2].body["messages"].as_array().unwrap().last().unwrap()["content"];
+    assert!(last.as_str().unwrap().contains("\"n\": 5"), "{last}");
 }
 
 #[test]
