@@ -130,6 +130,11 @@ fn schema(toolset: Toolset, format: Format) -> Result<Exit> {
 }
 
 fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) -> Result<Exit> {
+    if options.name.starts_with("mcp__") {
+        return Err(Exit::Usage.because(
+            "expected a built-in tool; those of MCP servers are called by `del`, `del -p` and `del exec`",
+        ));
+    }
     let mut arguments = options.arguments.clone();
     if arguments == "-" {
         arguments.clear();

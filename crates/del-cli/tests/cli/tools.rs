@@ -115,6 +115,7 @@ fn every_kind_of_failure_has_its_exit_code() {
     assert_eq!(call(&files, &["nosuch"]).code, 2);
     call(&files, &["read_file", "{}", "--working-dir", "/nonexistent"]).fails(52, "working directory");
     call(&files, &["read_file", "{}", "--tools", "nosuch"]).fails(2, "unknown tool 'nosuch'");
+    call(&files, &["mcp__files__read", "{}"]).fails(2, "those of MCP servers are called by `del`");
     let restricted = call(&files, &["read_file", "{\"file_path\": \"x\"}", "--tools", "list_directory"]);
     assert!(restricted.out.contains("unknown tool 'read_file'"), "{restricted:#?}");
 }
