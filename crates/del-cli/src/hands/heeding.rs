@@ -65,7 +65,7 @@ impl Hands {
     }
 
     /// Tells the hooks of a call that was run, and the model what they say.
-    pub(super) fn report(
+    pub(crate) fn report(
         &mut self,
         call: &Call,
         result: &mut ToolResult,

@@ -106,6 +106,19 @@ impl Session {
             return Err(del_tools::Failure::new(Code::Denied, cause));
         }
         self.hands.heed_task(call, cancel, screen)?;
+        let mut result = self.have_done(&task, call, cancel, asked, screen).unwrap_or_else(ToolResult::from);
+        self.hands.report(call, &mut result, cancel, screen);
+        Ok(result)
+    }
+
+    fn have_done(
+        &mut self,
+        task: &Arguments,
+        call: &Call,
+        cancel: &Cancel,
+        asked: &mut Asked,
+        screen: &mut dyn Screen,
+    ) -> Result<ToolResult, del_tools::Failure> {
         let name = if task.description.is_empty() { "a task" } else { task.description.as_str() };
         let tools = self.subset(task.may_change);
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();

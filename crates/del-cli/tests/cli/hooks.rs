@@ -58,6 +58,27 @@ fn a_hook_is_told_of_a_call_however_it_is_written_and_can_deny_it() {
 }
 
 #[test]
+fn a_task_is_told_to_hooks_before_and_after_like_any_call() {
+    let log = |event: &str| {
+        format!("[[hooks.{event}]]\nmatcher = \"task\"\ncommand = \"cat >> $CLAUDE_PROJECT_DIR/seen")
+    };
+    let home =
+        home(&format!("{}\"\n{}; echo 'ask twice' >&2; exit 2\"\n", log("PreToolUse"), log("PostToolUse")));
+    let files = directory(&[]);
+    let task = json!({"description": "look", "prompt": "What is here?"});
+    let server = Server::new(vec![calls("t1", "task", &task), says("Nothing."), says("Nothing at all.")]);
+    let got = ask(&files, &home, &server, &[]);
+    assert_eq!((got.code, got.out.as_str()), (0, "Nothing at all.\n"), "{got:#?}");
+    let seen = std::fs::read_to_string(files.path().join("seen")).unwrap();
+    let events: Vec<Value> =
+        serde_json::Deserializer::from_str(&seen).into_iter().collect::<Result<_, _>>().unwrap();
+    let names: Vec<_> = events.iter().map(|event| event["hook_event_name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["PreToolUse", "PostToolUse"]);
+    assert!(events[1]["tool_response"]["text"].as_str().unwrap().starts_with("Nothing."), "{events:#?}");
+    assert!(told(&server).contains("[a hook objects: ask twice]"), "{}", told(&server));
+}
+
+#[test]
 fn a_hooks_yes_is_one_to_the_usual_question_and_to_nothing_more() {
     let yes = "echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"permissionDecision\": \"allow\"}}'";
     let hook = format!("[[hooks.PreToolUse]]\ncommand = '''{yes}'''\n");
