@@ -252,6 +252,8 @@ mod tests {
             ("/undo 1f2e3d4c", Word::Command(Name::Undo, "1f2e3d4c")),
             ("/resume 1f2e", Word::Command(Name::Resume, "1f2e")),
             ("/resume", Word::Command(Name::Resume, "")),
+            ("/resume the work", Word::Command(Name::Resume, "the work")),
+            ("/cost", Word::Command(Name::Status, "")),
             ("/compact the plan", Word::Command(Name::Compact, "the plan")),
             ("/compress", Word::Command(Name::Compact, "")),
             ("!ls -l", Word::Shell("ls -l")),
@@ -260,11 +262,7 @@ mod tests {
         ] {
             assert_eq!(Word::read(line), word);
         }
-        for (line, name) in [
-            ("/resume the work", Name::Resume),
-            ("/undo the last edit", Name::Undo),
-            ("/clear now", Name::Clear),
-        ] {
+        for (line, name) in [("/undo the last edit", Name::Undo), ("/clear now", Name::Clear)] {
             assert!(matches!(Word::read(line), Word::Unfit(command) if command.name == name), "{line}");
         }
         for question in ["is this safe?", "help me", "/etc/hosts is what?", "debug", "!"] {
