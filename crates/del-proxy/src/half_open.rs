@@ -14,7 +14,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// So often a client that has closed its writing half gets a sign of life.
+/// So soon a client that has closed its writing half gets the first sign of life, and so often later: between two, the time
+/// doubles. Most that close it are gone, which shows at the second.
+const SOON: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
 /// Before an answer has begun, any client of HTTP/1.1 reads past this.
 const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
@@ -93,11 +95,12 @@ pub(crate) struct HalfOpen {
     under_way: Arc<UnderWay>,
     /// Runs once the client has closed its half.
     look: Option<Pin<Box<Sleep>>>,
+    wait: Duration,
 }
 
 impl HalfOpen {
     pub(crate) fn new(stream: TcpStream, under_way: Arc<UnderWay>) -> Self {
-        Self { stream, under_way, look: None }
+        Self { stream, under_way, look: None, wait: SOON }
     }
 
     /// Waits until the answer has gone out, or the client shows that it is gone.
@@ -107,10 +110,11 @@ impl HalfOpen {
                 // Where no sign of life can be given: a system that forgets the connection, after a minute, says so too.
                 let keep_alive = TcpKeepalive::new().with_time(LOOK).with_interval(10 * LOOK);
                 let _ = SockRef::from(&self.stream).set_tcp_keepalive(&keep_alive);
-                Box::pin(tokio::time::sleep(LOOK))
+                Box::pin(tokio::time::sleep(self.wait))
             });
             ready!(look.as_mut().poll(context));
-            look.set(tokio::time::sleep(LOOK));
+            self.wait = LOOK.min(2 * self.wait);
+            look.set(tokio::time::sleep(self.wait));
             if let Some(error) = self.stream.take_error()? {
                 return Poll::Ready(Err(error));
             }

@@ -77,6 +77,11 @@ impl Reader {
     /// The key that began at `from` ends at hand.
     fn end_key(&mut self, on: &mut On<'_, '_>, from: usize, quote: Option<Quote>) -> Stop {
         let syntax = on.given.syntax;
+        // A keyword argument inside an object: the object's closing brace may be missing.
+        let keyword = quote.is_none() && syntax.outer.is_some_and(|outer| outer.pair == on.bytes[on.look]);
+        if keyword && !self.is_outer() && syntax.is_python() {
+            on.note(FaultKind::GuessedBorder, from);
+        }
         let spelt = &on.text[from..on.look];
         let end = from + spelt.trim_end().len();
         let spelt = &on.text[from..end];

@@ -248,9 +248,25 @@ fn own_quote(rest: &str, syntax: &Syntax) -> Option<usize> {
 pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> (Option<Next>, usize) {
     match place.marks.end(window, all, !place.outer) {
         (None, looks) => (None, looks),
+        (Some(Some(_)), _) if place.has_bare_keys() && place.marks.end_len(window) == 1 => {
+            (end_or_bracket(window, all, place), window.len())
+        }
         (Some(Some(opens)), looks) => (Some(Next::End { opens }), looks),
         (Some(None), _) => (next_in_call(window, all, place), window.len()),
     }
+}
+
+/// The same at a bracket that would end the call: it is one too many if another keyword argument follows it.
+fn end_or_bracket(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
+    let rest = &window[1..];
+    let rest = &rest[white_space(rest.as_bytes())..];
+    let goes_on = match rest.strip_prefix(',').map(|behind| (behind, behind.trim().is_empty())) {
+        Some((behind, false)) => next_item(behind, all, place),
+        None if !rest.is_empty() => Some(false),
+        _ if all => Some(false),
+        _ => None,
+    };
+    goes_on.map(|goes_on| if goes_on { Next::Other } else { Next::End { opens: false } })
 }
 
 /// The same where the call goes on.
