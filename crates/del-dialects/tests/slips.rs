@@ -69,7 +69,7 @@ const UNTOLD: [(&str, usize); 31] = [
     ("spark25", 4),
     ("step3p5", 12),
     ("tool-code", 4),
-    ("vcp", 128),
+    ("vcp", 51),
     ("yaml-xml", 14),
 ];
 

@@ -69,7 +69,10 @@ impl FieldsReader {
             self.guess(on, on.kept);
             text = rest;
         }
-        let odd = is_quoted(text, &given.form.key) || is_garbled(text, &given.form.key);
+        let closes = |close: &String| close.len() > 2 && text.contains(close.as_str());
+        let odd = is_quoted(text, &given.form.key)
+            || is_garbled(text, &given.form.key)
+            || given.form.value_close.iter().any(closes);
         let Some(header) = Header::read(text, &given) else {
             // What closes the call may stand in a line that is no field.
             on.at.rewind(if marks.line.is_some() { on.at.kept } else { behind });
