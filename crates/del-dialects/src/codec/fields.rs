@@ -251,6 +251,10 @@ impl FieldsReader {
                 return Continue(());
             }
             Anchored::Nothing => return Break(ArgsProgress::Broken),
+            // Half the opener of a field: an argument is missing.
+            Anchored::More if on.last() && next.opens_field(&on.text[on.kept..]) => {
+                return Break(ArgsProgress::More);
+            }
             Anchored::More if on.last() && self.has_begun() => {
                 on.kept = on.look;
                 return Break(ArgsProgress::Ended);

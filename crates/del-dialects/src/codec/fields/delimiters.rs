@@ -60,6 +60,15 @@ impl Expected {
     pub(super) fn delimiter(&self, hit: Match) -> Delimiter {
         self.delimiters[hit.pattern as usize]
     }
+
+    /// True for the beginning of what opens a field, and nothing else.
+    pub(super) fn opens_field(&self, text: &str) -> bool {
+        let mut all =
+            self.automaton.spellings().zip(&self.delimiters).filter(|(mark, _)| mark.starts_with(text));
+        !text.is_empty()
+            && all.next().is_some_and(|(_, one)| *one == Field)
+            && all.all(|(_, one)| *one == Field)
+    }
 }
 
 /// What may stand at each place of one form of fields.
