@@ -230,3 +230,14 @@ fn half_a_name_decides_nothing() {
     let message = auto(":```[ </tool_call>\n```x");
     assert_eq!(message.content, ":```[ \n```x");
 }
+
+#[test]
+fn a_first_word_that_begins_as_a_name_is_text_however_it_is_cut() {
+    for text in ["prrh#", "pro#", "project_context#", "get_", "wr"] {
+        for end in [End::End, End::Cut] {
+            let parser = || Dialects::builtin().parser(turn());
+            let [whole, cut] = [vec![text], chunks(text, 1)].map(|pieces| read(parser(), pieces, end).0);
+            assert_eq!(whole, cut, "{text:?} {end:?}");
+        }
+    }
+}

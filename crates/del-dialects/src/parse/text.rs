@@ -101,9 +101,13 @@ impl Engine {
         if self.tried.word.is_some_and(|word| word >= here) {
             return None;
         }
-        self.tried.word = Some(here);
         // Among all dialects nothing is held for a word that no tool is named by.
-        let named = io.plan.alone || may_be_named(&self.turn.tools, &io.text[start..]) != Some(false);
+        let named = match may_be_named(&self.turn.tools, &io.text[start..]) {
+            _ if io.plan.alone => true,
+            None if !io.last() => return Some(Flow::More),
+            named => named != Some(false),
+        };
+        self.tried.word = Some(here);
         if !named || !starts_name(io.text, start) {
             return None;
         }
