@@ -32,8 +32,7 @@ pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
 
 /// The names of the arguments that `tool` declares, but for those of a letter or two, which may be any text.
 pub(crate) fn declared(tool: &Tool) -> impl Iterator<Item = &str> {
-    let properties = tool.parameters.get("properties").and_then(Value::as_object);
-    properties.into_iter().flat_map(Map::keys).map(String::as_str).filter(|name| name.len() > 2)
+    properties(tool).into_iter().flat_map(Map::keys).map(String::as_str).filter(|name| name.len() > 2)
 }
 
 /// False for an argument that is none of those which `tool` declares.
@@ -52,17 +51,16 @@ pub(crate) fn is_constant(tool: Option<&Tool>, key: &str, text: &str) -> bool {
 /// The name of the argument that stands at this place when none is named: that of the required one there, where `tool`
 /// declares the arguments in the same order.
 pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
-    let declared = tool.parameters.get("properties")?.as_object()?.keys().nth(place)?;
+    let properties = properties(tool)?;
+    let declared = properties.keys().nth(place)?;
     let required = tool.parameters.get("required").and_then(|required| required.get(place)?.as_str());
-    let only = place == 0 && tool.parameters.get("properties")?.as_object()?.len() == 1;
+    let only = place == 0 && properties.len() == 1;
     (only || required == Some(declared)).then_some(declared.as_str())
 }
 
 /// False for a tool that declares that it has no arguments.
 pub(crate) fn takes_some(tool: Option<&Tool>) -> bool {
-    let declared =
-        |tool: &Tool| tool.parameters.get("properties").and_then(Value::as_object).map(Map::is_empty);
-    tool.and_then(declared) != Some(true)
+    !tool.and_then(properties).is_some_and(Map::is_empty)
 }
 
 /// True for a tool that may be called without arguments.
@@ -75,7 +73,7 @@ pub(crate) fn takes_nothing(tool: &Tool) -> bool {
 pub(crate) fn parameter_of_text(tool: Option<&Tool>) -> Option<&str> {
     const UNKNOWN: &str = "input";
     let Some(tool) = tool else { return Some(UNKNOWN) };
-    let properties = tool.parameters.get("properties").and_then(Value::as_object)?;
+    let properties = properties(tool)?;
     let mut required = required(tool);
     let only = match (required.next(), required.next()) {
         (Some(only), None) => only,
@@ -89,6 +87,10 @@ pub(crate) fn parameter_of_text(tool: Option<&Tool>) -> Option<&str> {
 /// True when all arguments that `tool` requires are `given`.
 pub(crate) fn has_required(tool: &Tool, given: impl Fn(&str) -> bool) -> bool {
     required(tool).all(given)
+}
+
+fn properties(tool: &Tool) -> Option<&Map<String, Value>> {
+    tool.parameters.get("properties").and_then(Value::as_object)
 }
 
 fn required(tool: &Tool) -> impl Iterator<Item = &str> {

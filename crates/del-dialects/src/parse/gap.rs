@@ -157,7 +157,6 @@ impl Engine {
         io.rewind(io.at + gap.token);
         gap.scan = Scan::default();
         let byte = io.bytes[io.look];
-        let Some(goes_on) = gap.goes_on(walk, io) else { return Some(Flow::More) };
         let next = match walk.expected().sites[gap.step].then {
             Then::Args => byte == b'{',
             Then::Head(_) => gap.separated && gap.step <= walk.close && starts_name(io.text, io.look),
@@ -166,7 +165,7 @@ impl Engine {
         if next {
             return Some(self.next_call(io, io.look, false, None));
         }
-        let (number, step, token) = (gap.walk, gap.step, gap.token);
+        let number = gap.walk;
         // A text in a list of calls.
         let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
         if byte == b'"' && listed && !walk.is_bare() && walk.body == Body::Call {
@@ -174,19 +173,21 @@ impl Engine {
             self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return Some(Flow::Next);
         }
-        if walk.expected().echo.is_some() && step == walk.steps.len() && byte == b'[' {
+        if walk.expected().echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
             return Some(self.begin_echo(io, number));
         }
         // A bracket too many.
         let json = !matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_));
-        if json && token == 0 && matches!(byte, b'}' | b']') {
+        if json && gap.token == 0 && matches!(byte, b'}' | b']') {
             io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
             io.look += 1;
             io.at = io.look;
             return None;
         }
-        if goes_on {
-            self.doubt_calls(io, io.look);
+        match gap.goes_on(walk, io) {
+            None => return Some(Flow::More),
+            Some(true) => self.doubt_calls(io, io.look),
+            Some(false) => {}
         }
         Some(self.leave(io))
     }

@@ -8,26 +8,23 @@ use crate::failed;
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
 
-/// True for members of a request that the API has in some way, or that are read on the way.
+/// Members that both APIs have alike.
+const ALIKE: [&str; 6] = ["model", "temperature", "top_p", "top_k", "stream", "thinking"];
+
+/// Members that become others.
+const RENAMED: [&str; 5] = ["max_tokens", "max_completion_tokens", "stop", "user", "cache_control"];
+
+/// True for members of a request that the API has in some way.
 pub(crate) fn takes(name: &str, value: &Value) -> bool {
-    const ALIKE: [&str; 9] = [
-        "temperature",
-        "top_p",
-        "top_k",
-        "thinking",
-        "max_tokens",
-        "max_completion_tokens",
-        "stop",
-        "user",
-        "cache_control",
-    ];
-    ALIKE.contains(&name) || name == "response_format" && value["type"] != "json_object"
+    ALIKE.contains(&name)
+        || RENAMED.contains(&name)
+        || name == "response_format" && value["type"] != "json_object"
 }
 
 /// The body, in which the arguments of calls are text. Members that the API does not have are left out, for it refuses them.
 pub(crate) fn write(body: &Map<String, Value>) -> Value {
     let mut out = Map::new();
-    for name in ["model", "temperature", "top_p", "top_k", "stream", "thinking"] {
+    for name in ALIKE {
         if let Some(value) = body.get(name).filter(|value| !value.is_null()) {
             out.insert(name.to_owned(), value.clone());
         }

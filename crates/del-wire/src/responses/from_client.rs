@@ -11,34 +11,22 @@ use crate::fields;
 use crate::responses::{LOGPROBS, OWN};
 use crate::tools::Functions;
 
-/// Members that are read here, or that mean nothing beside a chat completion.
+/// Members that are read here, or that mean nothing beside a chat completion, whatever the server.
 const KNOWN: &[&str] = &[
     "input",
     "instructions",
     "tools",
     "tool_choice",
-    "text",
-    "reasoning",
     "max_output_tokens",
     "previous_response_id",
     "store",
-    "include",
-    "truncation",
     "background",
     "conversation",
     "prompt",
-    "prompt_cache_key",
-    "prompt_cache_retention",
-    "safety_identifier",
-    "service_tier",
-    "max_tool_calls",
-    "client_metadata",
-    "metadata",
-    "context_management",
     "stream_options",
 ];
 
-/// Those of them that mean something to servers of responses.
+/// The others that are read here: they mean something to servers of responses.
 const OF_SERVERS: [&str; 12] = [
     "include",
     "reasoning",

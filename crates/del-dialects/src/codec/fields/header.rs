@@ -69,10 +69,6 @@ impl FieldsReader {
             self.guess(on, on.kept);
             text = rest;
         }
-        let closes = |close: &String| close.len() > 2 && text.contains(close.as_str());
-        let odd = is_quoted(text, &given.form.key)
-            || is_garbled(text, &given.form.key)
-            || given.form.value_close.iter().any(closes);
         let Some(header) = Header::read(text, &given) else {
             // What closes the call may stand in a line that is no field.
             on.at.rewind(if marks.line.is_some() { on.at.kept } else { behind });
@@ -93,10 +89,7 @@ impl FieldsReader {
         }
         self.open_field(on, &header)?;
         on.kept = behind;
-        let known = given.tool.is_some() && may_have(given.tool, &header.key);
-        let attribute = matches!(given.form.key, KeyKind::Attribute(_));
-        let bare = !attribute && marks.line.is_none() && !text.trim_start().starts_with(QUOTES);
-        if !closed || odd || (bare && !known && !is_key(&header.key)) {
+        if !closed || is_odd(text, &header, &given) {
             self.guess(on, behind);
         }
         self.enter(if closed && marks.between.is_some() { Phase::Between } else { Phase::ValueStart });
@@ -196,6 +189,20 @@ pub(super) fn is_quoted(text: &str, kind: &KeyKind) -> bool {
         KeyKind::Whole => false,
     };
     quotes && !is_plain(text) && text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1
+}
+
+/// True for a header that the model did not write so on purpose: its quotes do not close or stand inside the key, it holds
+/// what closes values, or its key is none.
+fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
+    let Given { form, marks, tool, .. } = *given;
+    let closes = |close: &String| close.len() > 2 && text.contains(close.as_str());
+    let attribute = matches!(form.key, KeyKind::Attribute(_));
+    let bare = !attribute && marks.line.is_none() && !text.trim_start().starts_with(QUOTES);
+    let known = || tool.is_some() && may_have(tool, &header.key);
+    is_quoted(text, &form.key)
+        || is_garbled(text, &form.key)
+        || form.value_close.iter().any(closes)
+        || (bare && !is_key(&header.key) && !known())
 }
 
 /// True where the quotes of a key stand inside it.
