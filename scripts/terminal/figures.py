@@ -23,7 +23,7 @@ from pathlib import Path
 
 TOKENS = 100_000
 PACED = 1_000
-TEXT = """## A heading of the answer
+TEXT = """## Heading {} of the answer
 
 A paragraph with **bold words**, some `code` in it, and enough *other words* that it takes several rows of the terminal, as
 most paragraphs of most answers do; [a link](https://example.org/page) stands in it as well.
@@ -49,9 +49,12 @@ fn main() {
 
 
 def tokens(count):
-    """So many tokens of Markdown: words with the space before them, cut where they are long."""
-    once = re.findall(r"\s?\w{1,5}|\s|[^\w\s]", TEXT)
-    return (once * (count // len(once) + 1))[:count]
+    """So many tokens of Markdown: words with the space before them, cut where they are long. No part is like another, as an
+    answer that goes in circles is ended."""
+    tokens = []
+    while len(tokens) < count:
+        tokens += re.findall(r"\s?\w{1,5}|\s|[^\w\s]", TEXT.replace("{}", str(len(tokens)), 1))
+    return tokens[:count]
 
 
 def event(delta):
