@@ -93,9 +93,16 @@ impl Rows for Convert {
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
 
-    fn line(&mut self, line: &[u8], number: u64, tally: &mut Tally) -> Result<String, RecordError> {
+    fn line(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        tally: &mut Tally,
+        lines: &mut Vec<u8>,
+    ) -> Result<(), RecordError> {
         let made = self.converter.record(line, number)?;
         tally.found(made.calls, made.faults.into_iter());
-        Ok(made.text)
+        lines.extend_from_slice(made.text.as_bytes());
+        Ok(())
     }
 }

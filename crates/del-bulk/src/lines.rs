@@ -75,11 +75,10 @@ impl Block {
             let record = line.strip_suffix(b"\r").unwrap_or(line);
             if !record.is_empty() {
                 tally.rows += 1;
-                let made = rows.line(record, number, &mut tally).unwrap_or_else(|error| {
+                if let Err(error) = rows.line(record, number, &mut tally, &mut out) {
                     tally.reject(&error);
-                    error.line_with(record)
-                });
-                out.extend_from_slice(made.as_bytes());
+                    error.write_with(record, &mut out);
+                }
             }
             out.push(b'\n');
         }

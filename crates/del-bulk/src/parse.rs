@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use del_dialects::{Collect, Sink};
 use del_wire::Ids;
-use del_wire::records::{RecordError, Request, extended_line};
+use del_wire::records::{RecordError, Request, write_extended};
 use del_wire::tools::KnownTools;
 
 use crate::answer::Answer;
@@ -107,13 +107,20 @@ where
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
 
-    fn line(&mut self, line: &[u8], number: u64, tally: &mut Tally) -> Result<String, RecordError> {
+    fn line(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        tally: &mut Tally,
+        lines: &mut Vec<u8>,
+    ) -> Result<(), RecordError> {
         let mut request = Request::read_to_extend(line, &self.text, &self.into, &mut self.known)?;
         let mut collect = Collect::new();
         (self.read)(&mut request, &mut collect)?;
         let message = collect.into_message();
         tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
-        Ok(extended_line(line, &self.into, &message, &mut Ids::of_line(number)))
+        write_extended(line, &self.into, &message, &mut Ids::of_line(number), lines);
+        Ok(())
     }
 }
 

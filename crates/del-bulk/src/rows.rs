@@ -28,8 +28,15 @@ pub trait Rows: Clone + Send {
         tally: &mut Tally,
     ) -> Result<RecordBatch, ArrowError>;
 
-    /// The record in a line, without a line end. Rejects are counted by the caller.
-    fn line(&mut self, line: &[u8], number: u64, tally: &mut Tally) -> Result<String, RecordError>;
+    /// Appends what comes of the record in a line to `lines`, without a line end, and nothing for an error. Rejects are
+    /// counted by the caller.
+    fn line(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        tally: &mut Tally,
+        lines: &mut Vec<u8>,
+    ) -> Result<(), RecordError>;
 }
 
 /// What was found in rows.

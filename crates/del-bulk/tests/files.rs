@@ -137,9 +137,15 @@ impl<R: Rows> Rows for Failing<R> {
         self.rows.batch(given, schema, first, tally)
     }
 
-    fn line(&mut self, line: &[u8], number: u64, tally: &mut Tally) -> Result<String, RecordError> {
+    fn line(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        tally: &mut Tally,
+        lines: &mut Vec<u8>,
+    ) -> Result<(), RecordError> {
         self.worked.fetch_add(1, Ordering::SeqCst);
-        self.rows.line(line, number, tally)
+        self.rows.line(line, number, tally, lines)
     }
 }
 

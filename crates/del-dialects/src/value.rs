@@ -31,6 +31,7 @@ pub(crate) use on::Given;
 use on::On;
 pub(crate) use syntax::{Family, Marks, Syntax};
 use text::{Quote, Text};
+pub(crate) use window::is_member;
 pub(crate) use words::number;
 pub(crate) use write::{escaped, write, write_arguments};
 

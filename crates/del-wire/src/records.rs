@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use del_dialects::{Message, Tool};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answer::answer;
 use crate::error::{WireError, excerpt};
@@ -147,19 +147,22 @@ impl Request {
         }
     }
 
-    /// The line of the answer, without a line end.
-    pub fn answer_line(&self, message: &Message, ids: &mut Ids) -> String {
-        line(&self.id, &answer(message, ids))
+    /// Appends the line of the answer, without a line end.
+    pub fn write_answer(&self, message: &Message, ids: &mut Ids, lines: &mut Vec<u8>) {
+        write_line(&self.id, &answer(message, ids), lines);
     }
 }
 
-/// The line of the record `line`, which was read, with the answer as its last member, `into`. It has no line end.
-pub fn extended_line(line: &[u8], into: &str, message: &Message, ids: &mut Ids) -> String {
+/// Appends the record `line`, which was read, with the answer as its last member, `into`, and without a line end.
+pub fn write_extended(line: &[u8], into: &str, message: &Message, ids: &mut Ids, lines: &mut Vec<u8>) {
     let line = String::from_utf8_lossy(line);
     let open = line.trim_start_matches('\u{feff}').trim().strip_suffix('}').unwrap_or_default().trim_end();
-    // Its keys are strings, so nothing can fail.
-    let answer = serde_json::to_string(&answer(message, ids)).unwrap_or_default();
-    format!("{open}, {}: {answer}}}", Value::from(into))
+    lines.extend_from_slice(open.as_bytes());
+    lines.extend_from_slice(b", ");
+    write_json(into, lines);
+    lines.extend_from_slice(b": ");
+    write_json(&answer(message, ids), lines);
+    lines.push(b'}');
 }
 
 impl RecordError {
@@ -172,15 +175,16 @@ impl RecordError {
         Self::new(RecordId::default(), message)
     }
 
-    /// The line of the error with the record that it is about as a text, so that nothing is lost.
-    pub fn line_with(&self, record: &[u8]) -> String {
+    /// Appends the line of the error with the record that it is about as a text, so that nothing is lost.
+    pub fn write_with(&self, record: &[u8], lines: &mut Vec<u8>) {
         let error = json!({"code": self.code.as_str(), "message": self.message});
-        line(&self.id, &json!({"error": error, "record": String::from_utf8_lossy(record)}))
+        write_line(&self.id, &json!({"error": error, "record": String::from_utf8_lossy(record)}), lines);
     }
 
-    /// The line of the error, without a line end.
-    pub fn line(&self) -> String {
-        line(&self.id, &json!({"error": {"code": self.code.as_str(), "message": self.message}}))
+    /// Appends the line of the error, without a line end.
+    pub fn write(&self, lines: &mut Vec<u8>) {
+        let error = json!({"code": self.code.as_str(), "message": self.message});
+        write_line(&self.id, &json!({ "error": error }), lines);
     }
 }
 
@@ -202,11 +206,19 @@ pub(crate) fn object(line: &[u8]) -> Result<(&str, Fields<'_>, RecordId), Record
     Ok((text, fields, id))
 }
 
-/// `object` with the id as its first member.
-fn line(RecordId(id): &RecordId, object: &impl Serialize) -> String {
-    // Its keys are strings, so nothing can fail.
-    let object = serde_json::to_string(object).unwrap_or_default();
-    format!("{{\"id\":{id},{}", object.strip_prefix('{').unwrap_or(&object))
+/// Appends `object`, which has members, with the id before them.
+fn write_line(RecordId(id): &RecordId, object: &impl Serialize, lines: &mut Vec<u8>) {
+    lines.extend_from_slice(b"{\"id\":");
+    lines.extend_from_slice(id.as_bytes());
+    let open = lines.len();
+    write_json(object, lines);
+    lines[open] = b',';
+}
+
+/// Appends `value`, whose keys are strings.
+fn write_json(value: &(impl Serialize + ?Sized), lines: &mut Vec<u8>) {
+    let written = serde_json::to_writer(lines, value);
+    debug_assert!(written.is_ok(), "memory takes everything, and no key is anything but a string");
 }
 
 /// A member with two possible values: true for the second.
@@ -236,6 +248,12 @@ mod tests {
         super::Request::read(line, &mut KnownTools::default())
     }
 
+    fn written(error: &RecordError) -> String {
+        let mut line = Vec::new();
+        error.write(&mut line);
+        String::from_utf8(line).unwrap()
+    }
+
     #[test]
     fn a_full_record() {
         let request = request(
@@ -245,7 +263,9 @@ mod tests {
         assert_eq!((request.text.as_str(), request.dialect.as_deref()), ("a\n", Some("jamba")));
         assert_eq!((request.starts_in_reasoning, request.cut), (Some(true), true));
         assert_eq!(request.tools.as_ref().unwrap()[0].name, "f");
-        let line = request.answer_line(&Message::default(), &mut Ids::default());
+        let mut line = Vec::new();
+        request.write_answer(&Message::default(), &mut Ids::default(), &mut line);
+        let line = String::from_utf8(line).unwrap();
         assert!(
             line.starts_with(r#"{"id":[1, 12345678901234567890123],"dialect":null,"role":"assistant""#),
             "{line}"
@@ -264,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_bad_line_gives_an_error_line() {
-        let line = |line: &[u8]| request(line).unwrap_err().line();
+        let line = |line: &[u8]| written(&request(line).unwrap_err());
         let code = |line: &[u8]| request(line).unwrap_err().code;
         for bad in [&b"{"[..], b"", b"[]", b"\xff", b"{\"text\":\"a\"} x"] {
             assert_eq!(code(bad), RecordErrorCode::InvalidJson);
@@ -295,7 +315,7 @@ mod tests {
     fn an_unknown_dialect_keeps_the_id() {
         let request = request(br#"{"id":1,"text":"","dialect":"nope"}"#).unwrap();
         assert_eq!(
-            request.unknown_dialect("see `del dialects`").line(),
+            written(&request.unknown_dialect("see `del dialects`")),
             r#"{"id":1,"error":{"code":"unknown_dialect","message":"expected the name of a dialect, got `nope`; see `del dialects`"}}"#
         );
     }

@@ -8,7 +8,10 @@ use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan};
-use crate::value::white_space;
+use crate::value::{is_member, white_space};
+
+/// A member of an object shows within so many bytes that it is one.
+const MEMBER: usize = 64;
 
 /// A place behind a call.
 #[derive(Debug, Clone)]
@@ -166,9 +169,15 @@ impl Engine {
             return Some(self.next_call(io, io.look, false, None));
         }
         let number = gap.walk;
-        // A text in a list of calls.
+        // A text in a list of calls, or a member of the call before, which then ended too early.
         let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
         if byte == b'"' && listed && !walk.is_bare() && walk.body == Body::Call {
+            if io.bytes.len() - io.look < MEMBER && !io.last() {
+                return Some(Flow::More);
+            }
+            if is_member(&io.bytes[io.look..io.bytes.len().min(io.look + MEMBER)]) {
+                self.doubt_calls(io, io.look);
+            }
             io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
             self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return Some(Flow::Next);

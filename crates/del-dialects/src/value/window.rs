@@ -184,6 +184,12 @@ fn text_end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
+/// True where a text in quotes stands at the beginning, and behind it what separates a key from its value.
+pub(crate) fn is_member(bytes: &[u8]) -> bool {
+    let behind = text_end(bytes).and_then(|end| bytes.get(end..)).unwrap_or_default();
+    behind.get(white_space(behind)) == Some(&b':')
+}
+
 /// True when `rest`, behind a comma, goes on with another member or a closing bracket.
 fn next_item(rest: &str, all: bool, place: &Place<'_>) -> Option<bool> {
     let rest = &rest[white_space(rest.as_bytes())..];

@@ -126,7 +126,7 @@ fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
 impl Done {
     fn fail(&mut self, error: &RecordError, line: u64, record: &[u8], aside: bool) {
         if !aside {
-            self.lines.extend_from_slice(error.line().as_bytes());
+            error.write(&mut self.lines);
             self.lines.push(b'\n');
         }
         let record = if aside { record.to_vec() } else { Vec::new() };

@@ -47,27 +47,34 @@ pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
 fn answer_all(reader: &Reader, block: &Block, known: &mut KnownTools) -> Done {
     let mut done = Done::default();
     if let Some((_, reason)) = block.too_long() {
-        done.add(Err(RecordError::invalid(reason)));
+        done.add(Err(RecordError::invalid(reason)), 0);
     }
     for (number, line) in block.lines() {
-        done.add(answer(reader, line, number, known));
+        done.add(answer(reader, line, known), number);
     }
     done
 }
 
 impl Done {
-    fn add(&mut self, answer: Result<String, RecordError>) {
+    fn add(&mut self, answer: Result<(Request, Message), RecordError>, number: u64) {
         self.lines += 1;
-        self.bad += u64::from(answer.is_err());
-        self.answers.extend_from_slice(answer.unwrap_or_else(|error| error.line()).as_bytes());
+        match answer {
+            Ok((request, message)) => {
+                request.write_answer(&message, &mut Ids::of_line(number), &mut self.answers);
+            }
+            Err(error) => {
+                self.bad += 1;
+                error.write(&mut self.answers);
+            }
+        }
         self.answers.push(b'\n');
     }
 }
 
-fn answer(reader: &Reader, line: &[u8], number: u64, known: &mut KnownTools) -> Result<String, RecordError> {
+fn answer(reader: &Reader, line: &[u8], known: &mut KnownTools) -> Result<(Request, Message), RecordError> {
     let mut request = Request::read(line, known)?;
     let message = read(reader, &mut request)?;
-    Ok(request.answer_line(&message, &mut Ids::of_line(number)))
+    Ok((request, message))
 }
 
 fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> {
