@@ -18,9 +18,9 @@ pub(super) type On<'c, 't> = crate::cursor::On<'c, 't, Given<'c>>;
 type Question<'q, T> = &'q dyn Fn(&str, bool) -> (Option<T>, usize);
 
 /// How much longer a window is when it is looked at again.
-const GROWTH: usize = 3;
+const GROWTH: usize = 4;
 
-/// So far is looked ahead, in bytes.
+/// So far is looked ahead, in bytes: a power of the growth, so that the last window is not nearly the one before.
 pub(super) const AHEAD: usize = 4096;
 
 impl On<'_, '_> {

@@ -271,7 +271,9 @@ impl Reader {
             Some(Close::Ends)
         } else {
             let place = self.place(on);
-            self.look_ahead(on, on.look + closer.len(), &|window, all| window::closes(window, all, &place))
+            self.search_ahead(on, on.look + closer.len(), &|window, all| {
+                place.ask(window, |window| window::closes(window, all, &place))
+            })
         };
         match close {
             None => Closed::More,

@@ -5,6 +5,8 @@
 //! bracket that is open, a comma with a key behind it, another text, an operator. Anything else shows that the quote
 //! stands inside the text.
 
+use std::cell::Cell;
+
 use super::on::On;
 use super::words::is_word;
 use super::{Bracket, Marks, Reader, Syntax, white_space};
@@ -25,6 +27,8 @@ pub(super) struct Place<'a> {
     closer: Option<u8>,
     /// Whether `)`, `]` and `}` close something that is open.
     open: [bool; 3],
+    /// Bytes at the end of the window that nobody looked at.
+    unseen: Cell<usize>,
 }
 
 /// What stands behind a quote.
@@ -68,6 +72,7 @@ impl Reader {
             nested: self.text.nested,
             closer: self.closer(),
             open: [closes(b')'), closes(b']'), closes(b'}')],
+            unseen: Cell::new(0),
         }
     }
 }
@@ -80,6 +85,12 @@ impl Place<'_> {
             b'}' => self.open[2],
             _ => false,
         }
+    }
+
+    /// What a question says of the window, and how many bytes it looked at.
+    pub(super) fn ask<T>(&self, window: &str, question: impl FnOnce(&str) -> T) -> (T, usize) {
+        let answer = question(window);
+        (answer, window.len() - self.unseen.take())
     }
 
     fn is_python(&self) -> bool {
@@ -153,7 +164,11 @@ pub(super) fn closes(window: &str, all: bool, place: &Place<'_>) -> Option<Close
                     Some(byte) => Some(ends(*byte == b',' || place.closer == Some(*byte))),
                 }
             }
-            _ => place.marks.end(rest, all, !place.outer).0.map(|end| ends(end.is_some())),
+            _ => {
+                let (end, looks) = place.marks.end(rest, all, !place.outer);
+                place.unseen.set(rest.len().saturating_sub(looks));
+                end.map(|end| ends(end.is_some()))
+            }
         },
     }
 }
@@ -214,10 +229,12 @@ fn key(rest: &str, all: bool, place: &Place<'_>) -> Option<bool> {
     let word = |byte: &u8| is_word(*byte) || *byte == b'-';
     let bytes = rest.as_bytes();
     let len = bytes.iter().take_while(|byte| word(byte)).count();
+    let behind = len + white_space(&bytes[len..]);
+    place.unseen.set(bytes.len().saturating_sub(behind + 1));
     if len > MAX_KEY {
         return Some(false);
     }
-    match bytes.get(len + white_space(&bytes[len..])) {
+    match bytes.get(behind) {
         None => {
             if all {
                 Some(true)
@@ -255,10 +272,13 @@ pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> (Option<Next>,
     match place.marks.end(window, all, !place.outer) {
         (None, looks) => (None, looks),
         (Some(Some(_)), _) if place.has_bare_keys() && place.marks.end_len(window) == 1 => {
-            (end_or_bracket(window, all, place), window.len())
+            place.ask(window, |window| end_or_bracket(window, all, place))
         }
         (Some(Some(opens)), looks) => (Some(Next::End { opens }), looks),
-        (Some(None), _) => (next_in_call(window, all, place), window.len()),
+        (Some(None), looks) => {
+            let (next, more) = place.ask(window, |window| next_in_call(window, all, place));
+            (next, looks.max(more))
+        }
     }
 }
 
@@ -278,6 +298,8 @@ fn end_or_bracket(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
 /// The same where the call goes on.
 fn next_in_call(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
     let byte = window.as_bytes().first().copied()?;
+    let quotes = place.syntax.quotes.iter().map(String::len).max();
+    place.unseen.set(window.len().saturating_sub(quotes.unwrap_or(0).max(1)));
     match own_quote(window, place.syntax) {
         None if !all => return None,
         Some(len) if len > 0 => return Some(Next::Quote(len)),

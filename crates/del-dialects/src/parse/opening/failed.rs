@@ -19,7 +19,9 @@ impl Engine {
             io.fault(FaultKind::NotDeclared, None, start, found);
         }
         // A keyword argument: those of the call before ended too early.
-        if opening.from == From::Gap && is_keyword(&io.text[start..]) {
+        let word = io.bytes.get(start..io.look).unwrap_or_default().trim_ascii_end();
+        let keyword = !word.is_empty() && word.iter().copied().all(is_word);
+        if opening.from == From::Gap && keyword && io.bytes.get(io.look) == Some(&b'=') {
             self.doubt_calls(io, start);
         }
         let word = found == start && self.tried.word == Some(io.base + start as u64);
@@ -119,10 +121,4 @@ impl Engine {
             (None, None) => self.reject(io, &opening, tried),
         }
     }
-}
-
-/// True for a name with an equals sign behind it.
-fn is_keyword(text: &str) -> bool {
-    let name = text.bytes().take_while(|byte| is_word(*byte)).count();
-    name > 0 && text[name..].starts_with('=')
 }
