@@ -135,6 +135,11 @@ impl Reading {
         if let Kind::Call(reader) = &self.kind { reader.buffered() } else { "" }
     }
 
+    /// True for a call object without a word of arguments.
+    fn is_bare_name(&self) -> bool {
+        matches!(&self.kind, Kind::Call(reader) if !reader.has_args())
+    }
+
     /// What it is that closing markup is missing, where nothing else can be.
     pub(super) fn missing(&self) -> Option<FaultKind> {
         match &self.kind {

@@ -77,6 +77,8 @@ pub(super) struct OpenCall {
     pub(super) unopened: bool,
     /// The walk of the last whole call: a closer of its values behind it shows that it ended inside one of them.
     pub(super) last: Option<usize>,
+    /// Its object said nothing of arguments: another object behind it may be them.
+    pub(super) bare_name: bool,
 }
 
 /// How far in the answer something was looked for in vain: what lies before is not tried once more.

@@ -10,7 +10,7 @@ use crate::parse::gap::Gap;
 use crate::parse::plan::{Opener, Walk};
 use crate::parse::{Engine, Flow, Io, State};
 use crate::scan::Scan;
-use crate::tool::takes_nothing;
+use crate::tool::{takes_nothing, takes_some};
 use crate::value::Brackets;
 
 impl Engine {
@@ -198,6 +198,9 @@ impl Engine {
         let Some(opening) = reading.pending.take() else { return Flow::Next };
         let start = io.at + opening.start();
         self.settle_before(io, &opening);
+        if opening.is_behind_a_call() && self.call.bare_name && takes_some(self.tool(&self.call.name)) {
+            self.doubt_calls(io, start);
+        }
         io.fault(FaultKind::BadCall, None, start, io.look);
         io.at = io.look;
         self.state = State::Gap(Gap::behind_broken(walk, io.plan.walks[walk].args + 1));

@@ -51,6 +51,7 @@ impl Engine {
             io.send(Event::CallEnd { call: self.call.number, id }, io.at, io.at);
             self.call.number += 1;
             self.call.last = Some(walk);
+            self.call.bare_name = matches!(&self.state, State::Reading(reading) if reading.is_bare_name());
         }
         self.state = State::Gap(Gap::new(walk, step));
     }
