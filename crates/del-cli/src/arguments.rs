@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as _, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::assistant::Assistant;
+use crate::colour::{Paint, When};
 use crate::command::{
     acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
     policy, render, serve, sessions, tools, trust, undo,
@@ -19,6 +20,7 @@ use crate::config::{Config, Layers, set_options};
 use crate::project::{self, Project};
 use crate::prompts;
 use crate::session::SessionOptions;
+use crate::wrap;
 
 /// What most people want, where the long help ends and is seen.
 const EXAMPLES: &str = "\
@@ -47,10 +49,10 @@ impl Cli {
     pub(crate) fn read() -> Result<Self> {
         set_options(Assistant::options);
         let words: Vec<OsString> = std::env::args_os().collect();
-        let given = Self::matches(Self::command(), &words).unwrap_or_else(|error| error.exit());
+        let given = Self::matches(Self::command(), &words).unwrap_or_else(|error| refuse(&error));
         if matches!(given.subcommand_name(), Some("config" | "completions" | "man" | "trust")) {
             // They work whatever the file says.
-            return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit()));
+            return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| refuse(&error)));
         }
         let config = Config::load()?;
         let layers = config.layers(given.get_one("profile").map(String::as_str))?;
@@ -58,7 +60,7 @@ impl Cli {
             None => project::decide(&given, &layers)?,
             Some(_) => Project::default(),
         };
-        Ok(Self::with(&words, &given, config, layers, project).unwrap_or_else(|error| error.exit()))
+        Ok(Self::with(&words, &given, config, layers, project).unwrap_or_else(|error| refuse(&error)))
     }
 
     /// What `del acp` was given, for a conversation in `directory`: with what the files say now, and what that brings
@@ -114,6 +116,18 @@ impl Cli {
             None => Ok(matches),
         }
     }
+}
+
+/// Ends the process as clap does, but for lines that a terminal would break in the middle of a word.
+fn refuse(error: &Error) -> ! {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.render();
+    let text = if Paint::stderr(When::Auto).is_on() { text.ansi().to_string() } else { text.to_string() };
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    eprint!("{}", wrap::for_stderr(&text, indent));
+    std::process::exit(error.exit_code());
 }
 
 /// Why a question that stands by itself cannot be one.

@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use crate::del::{del, plain, run};
+use crate::del::{del, directory, plain, run};
+use crate::terminal::Terminal;
 
 #[test]
 fn the_version_and_the_help_are_there() {
@@ -70,5 +71,22 @@ fn a_reader_that_goes_away_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn usage_errors_break_between_words() {
+    let place = directory(&[]);
+    for (words, said) in [
+        (&["detec", "a"][..], "a question of several words stands in quotes"),
+        (&["--approval-mode", "foo"], "for '--approval-mode <MODE>'"),
+        (&["-p", "hi", "--max-turns", "many"], "invalid digit found in string"),
+        (&["-p", "one", "two"], "put it in quotes"),
+    ] {
+        let (seen, code) = Terminal::with(&place, words, 40, &[("NO_COLOR", "1")]).end();
+        assert_eq!(code, 2, "{seen}");
+        assert!(seen.lines().all(|line| line.chars().count() <= 40), "{seen}");
+        let together: Vec<&str> = seen.split_whitespace().collect();
+        assert!(together.join(" ").contains(said), "{seen}");
     }
 }
