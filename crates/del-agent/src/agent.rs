@@ -203,8 +203,13 @@ impl Agent {
 
     /// Offers a tool more from the next request on, also in the middle of a question.
     pub fn offer(&mut self, tool: Tool) {
-        self.settings.tools.push(tool);
-        self.tools = self.settings.tools.clone().into();
+        self.take_tools(self.settings.tools.iter().cloned().chain([tool]).collect());
+    }
+
+    /// Offers these tools and no others from the next request on, also in the middle of a question.
+    pub fn take_tools(&mut self, tools: Vec<Tool>) {
+        self.tools = tools.clone().into();
+        self.settings.tools = tools;
     }
 
     /// How the model learns of the tools at present.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use del_dialects::{Call, CallResult, Tool};
-use del_mcp::Servers;
+use del_mcp::{Renewed, Servers};
 use del_tools::{
     Approval, Cancel, Code, Failure, Gate, JobState, ToolResult, Toolbox, Toolset, UndoState, UndoStore,
     Undoable,
@@ -27,6 +27,7 @@ use crate::exit::Exit;
 use crate::hooks::Hooks;
 use crate::project::Project;
 use crate::prompts::{self, Prompt};
+use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::todo::{self, Todo};
 use crate::{folders, input};
@@ -171,20 +172,19 @@ impl Hands {
         self.offer();
     }
 
-    /// Offers the tools that servers have added since they started.
-    pub(crate) fn take_in_added(&mut self, workplace: &Workplace, cancel: &Cancel) -> Vec<Tool> {
-        let Some(servers) = &mut self.servers else { return Vec::new() };
-        let added = servers.renew(cancel).iter().filter(|tool| workplace.wants(&tool.tool().name));
-        let added: Vec<Tool> =
-            added.filter(|tool| self.toolbox.add(Arc::clone(tool))).map(|tool| tool.tool().clone()).collect();
-        if !added.is_empty() {
-            let names: Vec<&str> = added.iter().take(NAMED).map(|tool| tool.name.as_str()).collect();
-            let more = added.len() - names.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            crate::remark(format!("tools that MCP servers have added: {}{more}", names.join(", ")));
-        }
-        self.offered.extend(added.iter().cloned());
-        added
+    /// Offers the tools that servers have added since they started, and no more those that they have taken away. Whether
+    /// there were any.
+    pub(crate) fn follow_servers(&mut self, workplace: &Workplace, cancel: &Cancel) -> bool {
+        let Some(servers) = self.servers.as_mut().filter(|servers| servers.have_news()) else { return false };
+        let busy = stage::current().map(|stage| stage.busy("asking the MCP servers for their tools"));
+        let Renewed { mut added, mut gone } = servers.renew(cancel);
+        drop(busy);
+        gone.retain(|name| self.toolbox.remove(name));
+        added.retain(|tool| workplace.wants(&tool.tool().name) && self.toolbox.add(Arc::clone(tool)));
+        tell_of_tools("added", added.iter().map(|tool| tool.tool().name.as_str()).collect());
+        tell_of_tools("taken away", gone.iter().map(String::as_str).collect());
+        self.offer();
+        !added.is_empty() || !gone.is_empty()
     }
 
     /// Lets the model keep a plan.
@@ -273,6 +273,17 @@ impl Hands {
     pub(crate) fn tools(&self) -> &[Tool] {
         &self.offered
     }
+}
+
+/// Says what servers have done with tools.
+fn tell_of_tools(done: &str, mut names: Vec<&str>) {
+    if names.is_empty() {
+        return;
+    }
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    crate::remark(format!("tools that MCP servers have {done}: {}{more}", names.join(", ")));
 }
 
 /// Has what stands in the way of each write kept; fails with the reason why that cannot be done.

@@ -235,7 +235,7 @@ impl Session {
     ) -> Result<Result<Done, Failure>> {
         self.turns_before = self.turns;
         self.offer_jobs();
-        self.offer_added(cancel);
+        self.follow_servers(cancel);
         let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
         loop {
@@ -252,7 +252,7 @@ impl Session {
                     screen.turn_over(false);
                     let results = self.run_calls(&calls, cancel, asked, screen);
                     self.offer_jobs();
-                    self.offer_added(cancel);
+                    self.follow_servers(cancel);
                     stopped = self.hands.take_stop();
                     let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel

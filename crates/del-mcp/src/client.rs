@@ -52,6 +52,15 @@ pub struct State {
     pub warnings: Vec<String>,
 }
 
+/// What has become other of the tools of servers that run.
+#[derive(Default)]
+pub struct Renewed {
+    /// Tools that are new.
+    pub added: Vec<Arc<dyn Foreign>>,
+    /// The names of those that there are no more.
+    pub gone: Vec<String>,
+}
+
 /// How long the end of all servers may take.
 const END: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(20);
@@ -135,10 +144,16 @@ impl Servers {
         &self.tools
     }
 
-    /// Asks the servers that have said that their tools are others for the list once more, until `cancel` is set. The tools
-    /// that are new; those that are gone fail when they are called.
-    pub fn renew(&mut self, cancel: &Cancel) -> &[Arc<dyn Foreign>] {
-        let before = self.tools.len();
+    /// Whether a server has said that its tools are others.
+    pub fn have_news(&self) -> bool {
+        let links = self.engine.iter().flat_map(|engine| &engine.links);
+        links.into_iter().any(|link| link.ear.has_news())
+    }
+
+    /// Asks the servers that have said that their tools are others for the list once more, until `cancel` is set. A tool
+    /// that stays is as it was, whatever the list says of it now.
+    pub fn renew(&mut self, cancel: &Cancel) -> Renewed {
+        let mut renewed = Renewed::default();
         let (send, listings) = mpsc::channel();
         for (engine, link) in
             self.engine.iter().flat_map(|engine| engine.links.iter().map(move |link| (engine, link)))
@@ -154,25 +169,36 @@ impl Servers {
         drop(send);
         loop {
             match listings.recv_timeout(TICK) {
-                Ok((link, Ok(listing))) => self.add_new(&link, listing),
+                Ok((link, Ok(listing))) => self.follow(&link, listing, &mut renewed),
                 // It is asked again when it says so again.
                 Ok((_, Err(_))) => {}
                 Err(RecvTimeoutError::Timeout) if !cancel.is_cancelled() => {}
-                Err(_) => return &self.tools[before..],
+                Err(_) => return renewed,
             }
         }
     }
 
-    fn add_new(&mut self, link: &Arc<Link>, mut listing: Listing) {
+    /// Takes over what is new in the list of a server, and what is gone.
+    fn follow(&mut self, link: &Arc<Link>, mut listing: Listing, renewed: &mut Renewed) {
         let Some(state) = self.states.iter_mut().find(|state| state.name == link.name) else { return };
+        let listed: HashSet<String> =
+            listing.tools.iter().map(|tool| name(&state.name, &tool.name)).collect();
+        for tool in state.tools.extract_if(.., |tool| !listed.contains(&tool.name)) {
+            self.tools.retain(|other| other.tool().name != tool.name);
+            self.taken.remove(&tool.name);
+            renewed.gone.push(tool.name);
+        }
         listing.tools.retain(|tool| !self.taken.contains(&name(&state.name, &tool.name)));
         let (mut offers, warnings) = offers(&state.name, listing.tools, &mut self.taken);
         // However often it comes with more.
-        offers.truncate(TOOLS.saturating_sub(state.tools.len()));
+        for offer in offers.drain(offers.len().min(TOOLS.saturating_sub(state.tools.len()))..) {
+            self.taken.remove(&offer.tool.name);
+        }
         state.warnings.extend(warnings);
         state.tools.extend(offers.iter().map(|offer| offer.tool.clone()));
         if let Some(engine) = &self.engine {
-            self.tools.extend(engine.tools(link, offers));
+            let added = engine.tools(link, offers);
+            renewed.added.extend(added.inspect(|tool| self.tools.push(Arc::clone(tool))));
         }
     }
 

@@ -36,7 +36,12 @@ impl Ear {
         Self { me, calls: Arc::default(), changed: Arc::default() }
     }
 
-    /// Whether the server has said that its tools are others, since this was asked last.
+    /// Whether the server has said that its tools are others.
+    pub(crate) fn has_news(&self) -> bool {
+        self.changed.load(Ordering::SeqCst)
+    }
+
+    /// The same, since this was asked last.
     pub(crate) fn tools_changed(&self) -> bool {
         self.changed.swap(false, Ordering::SeqCst)
     }

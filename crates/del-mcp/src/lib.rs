@@ -29,6 +29,6 @@ mod link;
 mod offer;
 mod server;
 
-pub use client::{Servers, State};
+pub use client::{Renewed, Servers, State};
 pub use config::{Config, ConfigError, Launch, Server, Source};
 pub use server::{Served, serve};

@@ -71,6 +71,16 @@ impl Toolbox {
         free
     }
 
+    /// Offers a tool no more that somebody else runs. False when there is none of that name.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let place = self.foreign.iter().position(|tool| tool.tool().name == name);
+        if let Some(place) = place {
+            self.foreign.remove(place);
+            self.tools.remove(self.definitions.len() + place);
+        }
+        place.is_some()
+    }
+
     /// The tools that somebody else runs.
     pub fn foreign(&self) -> &[Arc<dyn Foreign>] {
         &self.foreign

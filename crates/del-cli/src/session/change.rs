@@ -48,11 +48,11 @@ impl Session {
         Some(tool)
     }
 
-    /// Offers the tools that MCP servers have added.
-    pub(super) fn offer_added(&mut self, cancel: &Cancel) {
-        for tool in self.hands.take_in_added(&self.options.workplace, cancel) {
-            self.settings.tools.push(tool.clone());
-            self.agent.offer(tool);
+    /// Offers what MCP servers have added, and no more what they have taken away.
+    pub(super) fn follow_servers(&mut self, cancel: &Cancel) {
+        if self.hands.follow_servers(&self.options.workplace, cancel) {
+            self.settings.tools = self.hands.tools().to_vec();
+            self.agent.take_tools(self.settings.tools.clone());
         }
     }
 

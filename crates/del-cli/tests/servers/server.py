@@ -23,11 +23,14 @@ def text(words):
 
 
 grown = []
+turned = False
 
 
 def tools():
     if how == "grows":
         return [TOOL] + grown
+    if how == "turns":
+        return [dict(TOOL, name="other" if turned else "echo")]
     if how != "names":
         return [TOOL]
     deep = {}
@@ -49,6 +52,7 @@ def tools():
 
 
 def call(request):
+    global turned
     if how == "dies":
         sys.stderr.write("out of \u001b[2Jmemory\n")
         sys.exit(3)
@@ -86,6 +90,9 @@ def call(request):
         return
     if how == "grows" and not grown:
         grown.extend(dict(TOOL, name=f"more{number}") for number in range(200))
+        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    if how == "turns":
+        turned = not turned
         send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
     if how == "environment":
         answer(request, text("\n".join(f"{key}={value}" for key, value in sorted(os.environ.items()))))

@@ -192,6 +192,48 @@ fn tools_that_a_server_adds_are_offered_from_then_on() {
 }
 
 #[test]
+fn tools_that_a_server_takes_away_are_offered_no_more_until_they_come_back() {
+    let place = Place::new(&[]);
+    place.add("py", "turns");
+    place.add("steady", "honest");
+    let call = |id: &str, tool: &str| calls(id, tool, &json!({"n": 5}));
+    let (echo, other) = ("mcp__py__echo", "mcp__py__other");
+    let server = Server::new(vec![
+        call("c1", echo),
+        call("c2", echo),
+        call("c3", other),
+        call("c4", echo),
+        says("Done."),
+    ]);
+    let got = place.run(&["-p", "go", "--base-url", server.url(), "--allow-tool", "mcp__py__*"], "");
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert!(got.err.contains("tools that MCP servers have taken away: mcp__py__echo\n"), "{got:#?}");
+    let sent = server.completions();
+    let offered = |turn: usize| -> Vec<String> {
+        let tools = sent[turn].body["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let theirs = |turn: usize| -> Vec<String> {
+        offered(turn).into_iter().filter(|name| name.starts_with("mcp__py__")).collect()
+    };
+    assert_eq!([theirs(0), theirs(1), theirs(2)], [[echo], [other], [other]]);
+    assert_eq!([theirs(3), theirs(4)], [[echo], [other]]);
+    // All others are there once, as before.
+    let others = |turn| {
+        let mut names = offered(turn);
+        names.retain(|name| !name.starts_with("mcp__py__"));
+        names.sort();
+        names
+    };
+    assert!((1..5).all(|turn| others(turn) == others(0)), "{:?}", others(1));
+    let last = |turn: usize| {
+        sent[turn].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
+    };
+    assert!(last(2).contains("unknown tool 'mcp__py__echo'. Did you mean"), "{}", last(2));
+    assert!(last(4).contains("\"n\": 5"), "{}", last(4));
+}
+
+#[test]
 fn a_task_waits_for_its_servers_as_long_as_they_may_take() {
     let place = Place::new(&[]);
     let gate = place.home.path().join("gate");
