@@ -237,13 +237,14 @@ impl Terminal {
     fn pattern(&mut self, question: &Question) -> io::Result<Option<Answer>> {
         let mut rules = Vec::new();
         for offered in question.rules() {
-            self.say(&format!("A rule for this session: {}", visible(&offered)))?;
+            self.say("A rule for this session; Enter takes it as it stands, Esc goes back.")?;
             let mut text = offered;
             let rule = loop {
                 tty::drain(&self.tty)?;
                 match editing::line("rule: ", &text) {
                     Ok(Edited::Text(new)) => text = new,
                     Ok(Edited::Nothing) => {}
+                    Ok(Edited::Left) => return Ok(None),
                     Ok(Edited::Stopped) => {
                         self.stop()?;
                         return Ok(Some(Answer::No { reason: None }));
@@ -294,7 +295,7 @@ impl Terminal {
                 }
                 Ok((text != editable.text).then_some(Answer::Edit(text)))
             }
-            Ok(Edited::Nothing) => {
+            Ok(Edited::Nothing | Edited::Left) => {
                 self.say("nothing was changed")?;
                 Ok(None)
             }

@@ -180,7 +180,7 @@ fn edit(common: &Common) -> Result<Exit> {
     loop {
         text = match editing::text(&tty, &editor, "config.toml", &text).map_err(failed)? {
             Edited::Text(new) => new,
-            Edited::Nothing | Edited::Stopped => {
+            Edited::Nothing | Edited::Left | Edited::Stopped => {
                 say(format!("{} was not changed", path.display()));
                 return Ok(Exit::Done);
             }

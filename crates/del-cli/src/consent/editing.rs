@@ -4,12 +4,17 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use del_tools::{Scratch, visible};
 use rustyline::config::{Behavior, Config};
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{Editor, Result as LineResult};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
+    RepeatCount, Result as LineResult,
+};
 
 /// What came of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +23,8 @@ pub(crate) enum Edited {
     Text(String),
     /// The same text, or none.
     Nothing,
+    /// The user does not want to change it after all.
+    Left,
     /// The user wants to stop.
     Stopped,
 }
@@ -27,6 +34,19 @@ const LONGEST: u64 = 32 << 20;
 
 /// Editors that a system has where the user names none, the easiest to leave first.
 const USUAL: [&str; 3] = ["editor", "nano", "vi"];
+
+/// Milliseconds in which what follows Esc was sent by one key.
+const ONE_KEY: u16 = 30;
+
+/// Esc was pressed: the line is left.
+struct Leave(Arc<AtomicBool>);
+
+impl ConditionalEventHandler for Leave {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext<'_>) -> Option<Cmd> {
+        self.0.store(true, Ordering::Relaxed);
+        Some(Cmd::Interrupt)
+    }
+}
 
 /// Whether a text can be changed as one line: all of it can be seen.
 pub(super) fn is_line(text: &str) -> bool {
@@ -40,14 +60,25 @@ pub(super) fn line(prompt: &str, text: &str) -> io::Result<Edited> {
             "it has more than one line, or characters that cannot be seen; set VISUAL or EDITOR",
         ));
     }
+    let left = Arc::new(AtomicBool::new(false));
     let edit = || -> LineResult<String> {
-        let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(false).build();
+        let config = Config::builder()
+            .behavior(Behavior::PreferTerm)
+            .auto_add_history(false)
+            .keyseq_timeout(Some(ONE_KEY))
+            .build();
         let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
+        let leave = Leave(Arc::clone(&left));
+        editor.bind_sequence(
+            KeyEvent(KeyCode::Esc, Modifiers::NONE),
+            EventHandler::Conditional(Box::new(leave)),
+        );
         editor.readline_with_initial(prompt, (text, ""))
     };
     match edit() {
         Ok(new) if new.trim().is_empty() || new == text => Ok(Edited::Nothing),
         Ok(new) => Ok(Edited::Text(new)),
+        Err(ReadlineError::Interrupted) if left.load(Ordering::Relaxed) => Ok(Edited::Left),
         Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(Edited::Stopped),
         Err(error) => Err(io::Error::other(error.to_string())),
     }

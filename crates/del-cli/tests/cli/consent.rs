@@ -147,7 +147,12 @@ fn a_rule_is_offered_shown_and_holds_for_the_session() {
     terminal.until(PROMPT);
     terminal.write("p\r");
     let offered = terminal.until("rule: ");
-    assert!(offered.contains("A rule for this session: run_command(touch:*)"), "{offered:?}");
+    assert!(offered.contains("Enter takes it as it stands, Esc goes back."), "{offered:?}");
+    // Esc leaves the rule and not the question, whatever of it was changed.
+    terminal.write("x\u{1b}");
+    terminal.until(PROMPT);
+    terminal.write("p\r");
+    terminal.until("rule: run_command(touch:*)");
     terminal.write("\r");
     let covers = terminal.until("Take it, for this session?");
     assert!(covers.contains("It covers every command that begins with the words: touch."), "{covers:?}");
