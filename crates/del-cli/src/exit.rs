@@ -56,15 +56,25 @@ pub(crate) fn line(error: &anyhow::Error) -> String {
     del_tools::visible(&lines.join(" ")).into_owned()
 }
 
-/// A text without the numbers that the system's errors have, which say nothing to people.
+/// A text with what the system says of errors as part of a sentence: without numbers, which say nothing to people, and
+/// without a capital.
 fn without_numbers(text: &str) -> String {
     const NUMBER: &str = " (os error ";
     let mut parts = text.split(NUMBER);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| match part.split_once(')') {
-        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => uncapped(text) + rest,
         _ => text + NUMBER + part,
     })
+}
+
+/// A text whose last words, behind a colon or a bracket, have no capital.
+fn uncapped(mut text: String) -> String {
+    let start = text.rfind(": ").map_or(0, |at| at + 2).max(text.rfind('(').map_or(0, |at| at + 1));
+    if let Some(first) = text.get_mut(start..start + 1) {
+        first.make_ascii_lowercase();
+    }
+    text
 }
 
 /// True when whoever read the output wanted no more of it, which is no error.
@@ -82,6 +92,12 @@ mod tests {
     fn errors_of_the_system_have_no_numbers() {
         let said =
             without_numbers("cannot open a: No such file (os error 2), nor b (os error 13); (os error x)");
-        assert_eq!(said, "cannot open a: No such file, nor b; (os error x)");
+        assert_eq!(said, "cannot open a: no such file, nor b; (os error x)");
+        assert_eq!(without_numbers("No space left on device (os error 28)"), "no space left on device");
+        assert_eq!(
+            without_numbers("no server (Connection refused (os error 111))"),
+            "no server (connection refused)"
+        );
+        assert_eq!(without_numbers("/A: (os error 1)"), "/A:");
     }
 }

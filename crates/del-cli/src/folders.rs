@@ -13,6 +13,8 @@ pub(crate) fn state() -> Option<PathBuf> {
 }
 
 fn folder(variable: &str, otherwise: &str) -> Option<PathBuf> {
-    let set = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(set.or_else(|| Some(std::env::home_dir()?.join(otherwise)))?.join("del"))
+    // A relative one would be another folder in each directory, in the midst of what is worked on.
+    let absolute = |path: Option<PathBuf>| path.filter(|path| path.is_absolute());
+    let set = absolute(std::env::var_os(variable).map(PathBuf::from));
+    Some(set.or_else(|| Some(absolute(std::env::home_dir())?.join(otherwise)))?.join("del"))
 }

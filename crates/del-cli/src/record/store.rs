@@ -35,7 +35,7 @@ pub(crate) enum Trouble {
     Unknown(String),
     #[error("{0} means several sessions; give more of the id")]
     Unclear(String),
-    #[error("the session {0} goes on in another `del`")]
+    #[error("the session {0} goes on in another `del`; end that one, or go on with another (`del -r`)")]
     Busy(String),
     #[error("{path}: {}", input::plain(error))]
     File { path: String, error: io::Error },

@@ -395,3 +395,15 @@ fn whoever_asks_is_told_that_a_conversation_cannot_be_kept() {
     let got = place.ask(&server, "second", &["--no-session"]);
     assert!(!got.err.contains(told), "{got:#?}");
 }
+
+#[test]
+fn a_home_that_is_no_whole_path_is_none() {
+    let place = Place::new();
+    let server = Server::new(vec![says("Hello.")]);
+    let mut command = del(&["-p", "hi", "--base-url", server.url()]);
+    let got = run(command.current_dir(place.files.path()).env("HOME", "some/home"), "");
+    assert_eq!((got.code, got.out.as_str()), (0, "Hello.\n"), "{got:#?}");
+    let there: Vec<_> =
+        std::fs::read_dir(place.files.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(there, ["a.txt"]);
+}
