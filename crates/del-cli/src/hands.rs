@@ -187,6 +187,19 @@ impl Hands {
         !added.is_empty() || !gone.is_empty()
     }
 
+    /// Begins to start an MCP server anew, and offers its tools no more until it has. False when there is none of that name
+    /// that has started or failed.
+    pub(crate) fn restart_server(&mut self, name: &str) -> bool {
+        let Some(gone) = self.servers.as_mut().and_then(|servers| servers.restart(name)) else {
+            return false;
+        };
+        for tool in &gone {
+            self.toolbox.remove(tool);
+        }
+        self.offer();
+        true
+    }
+
     /// Lets the model keep a plan.
     pub(crate) fn let_plan(&mut self) {
         self.planning = true;
@@ -250,6 +263,11 @@ impl Hands {
     /// What became of the MCP servers.
     pub(crate) fn servers(&self) -> &[del_mcp::State] {
         self.servers.as_ref().map_or(&[], Servers::states)
+    }
+
+    /// Whether an MCP server that has started is gone.
+    pub(crate) fn server_has_ended(&self, name: &str) -> bool {
+        self.servers.as_ref().is_some_and(|servers| servers.has_ended(name))
     }
 
     /// The MCP servers that still start.

@@ -1,9 +1,9 @@
 //! Servers whose tools become tools of Del's models.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,10 +20,13 @@ use crate::offer::{Offer, TOOLS, name, offers, plain, shortened};
 
 /// Servers that were started, and those that still start. Dropping it ends them.
 pub struct Servers {
+    servers: Vec<Server>,
     states: Vec<State>,
     tools: Vec<Arc<dyn Foreign>>,
     engine: Option<Engine>,
     starting: Vec<Starting>,
+    /// How often one was started.
+    starts: usize,
     outcomes: Receiver<(usize, Outcome)>,
     /// Names of tools.
     taken: HashSet<String>,
@@ -32,8 +35,8 @@ pub struct Servers {
 /// A server that starts, or has done so and was not taken in yet.
 struct Starting {
     server: Server,
-    /// Its number among all.
-    place: usize,
+    /// The number of this start.
+    number: usize,
     outcome: Option<Outcome>,
 }
 
@@ -71,22 +74,51 @@ impl Servers {
     /// left out, those that take too long are given up.
     pub fn start(servers: Vec<Server>, directory: &Path) -> Self {
         let servers: Vec<Server> = servers.into_iter().filter(|server| !server.disabled).collect();
-        let (send, outcomes) = mpsc::channel();
-        let engine = if servers.is_empty() { None } else { Engine::start() };
-        for (place, server) in servers.iter().cloned().enumerate() {
-            let Some(engine) = &engine else { break };
-            let (send, directory) = (send.clone(), directory.to_owned());
-            engine.handle.spawn(async move {
-                let outcome = tokio::spawn(connect(server, directory)).await;
-                let outcome =
-                    outcome.unwrap_or_else(|_| Err("it broke down; this is a fault of Del".to_owned()));
-                // Nobody may be there any more who wants to know.
-                let _ = send.send((place, outcome));
-            });
+        let (started, outcomes) = mpsc::channel();
+        let engine = if servers.is_empty() { None } else { Engine::start(directory, started) };
+        let mut all = Self {
+            servers: servers.clone(),
+            states: Vec::new(),
+            tools: Vec::new(),
+            engine,
+            starting: Vec::new(),
+            starts: 0,
+            outcomes,
+            taken: HashSet::new(),
+        };
+        servers.into_iter().for_each(|server| all.begin(server));
+        all
+    }
+
+    fn begin(&mut self, server: Server) {
+        self.starts += 1;
+        if let Some(engine) = &self.engine {
+            engine.connect(self.starts, server.clone());
         }
-        let starting = |(place, server)| Starting { server, place, outcome: None };
-        let starting = servers.into_iter().enumerate().map(starting).collect();
-        Self { states: Vec::new(), tools: Vec::new(), engine, starting, outcomes, taken: HashSet::new() }
+        self.starting.push(Starting { server, number: self.starts, outcome: None });
+    }
+
+    /// Ends a server, and begins to start it anew. The names of the tools that it had; nothing where there is no server of
+    /// that name, or it still starts.
+    pub fn restart(&mut self, name: &str) -> Option<Vec<String>> {
+        let server = self.servers.iter().find(|server| server.name == name)?.clone();
+        let place = self.states.iter().position(|state| state.name == name)?;
+        let gone: Vec<String> = self.states.remove(place).tools.into_iter().map(|tool| tool.name).collect();
+        self.tools.retain(|tool| tool.server() != name);
+        self.taken.retain(|taken| !gone.contains(taken));
+        if let Some(engine) = &mut self.engine {
+            for link in engine.links.extract_if(.., |link| link.name == name) {
+                engine.handle.spawn(async move { link.end().await });
+            }
+        }
+        self.begin(server);
+        Some(gone)
+    }
+
+    /// Whether a server that was taken in can be heard no more.
+    pub fn has_ended(&self, name: &str) -> bool {
+        let mut links = self.engine.iter().flat_map(|engine| &engine.links);
+        links.any(|link| link.name == name && link.has_ended())
     }
 
     /// Waits until all servers have started or failed, or `cancel` is set, and takes in those that have. What became of
@@ -122,8 +154,8 @@ impl Servers {
         }
     }
 
-    fn keep(&mut self, (place, outcome): (usize, Outcome)) {
-        if let Some(starting) = self.starting.iter_mut().find(|starting| starting.place == place) {
+    fn keep(&mut self, (number, outcome): (usize, Outcome)) {
+        if let Some(starting) = self.starting.iter_mut().find(|starting| starting.number == number) {
             starting.outcome = Some(outcome);
         }
     }
@@ -249,13 +281,15 @@ impl std::fmt::Debug for Servers {
 /// The thread on which all servers are heard.
 struct Engine {
     handle: Handle,
+    directory: PathBuf,
+    started: Sender<(usize, Outcome)>,
     links: Vec<Arc<Link>>,
     stop: Option<oneshot::Sender<Vec<Arc<Link>>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Engine {
-    fn start() -> Option<Self> {
+    fn start(directory: &Path, started: Sender<(usize, Outcome)>) -> Option<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<Vec<Arc<Link>>>();
@@ -274,7 +308,19 @@ impl Engine {
             });
         };
         let thread = std::thread::Builder::new().name("mcp".to_owned()).spawn(run).ok()?;
-        Some(Self { handle, links: Vec::new(), stop: Some(stop), thread: Some(thread) })
+        let directory = directory.to_owned();
+        Some(Self { handle, directory, started, links: Vec::new(), stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Begins to start a server; the outcome of the start with this number says what becomes of it.
+    fn connect(&self, number: usize, server: Server) {
+        let (started, directory) = (self.started.clone(), self.directory.clone());
+        self.handle.spawn(async move {
+            let outcome = tokio::spawn(connect(server, directory)).await;
+            let outcome = outcome.unwrap_or_else(|_| Err("it broke down; this is a fault of Del".to_owned()));
+            // Nobody may be there any more who wants to know.
+            let _ = started.send((number, outcome));
+        });
     }
 
     fn tools(&self, link: &Arc<Link>, offers: Vec<Offer>) -> impl Iterator<Item = Arc<dyn Foreign>> {

@@ -139,6 +139,11 @@ impl Deadline {
 }
 
 impl Link {
+    /// Whether it can be heard no more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.peer.is_transport_closed()
+    }
+
     /// Its tools as they are now.
     pub(crate) async fn listing_anew(&self) -> Result<Listing, String> {
         Deadline::new(self.timeout).within(self.listing()).await?

@@ -51,9 +51,23 @@ impl Session {
     /// Offers what MCP servers have added, and no more what they have taken away.
     pub(super) fn follow_servers(&mut self, cancel: &Cancel) {
         if self.hands.follow_servers(&self.options.workplace, cancel) {
-            self.settings.tools = self.hands.tools().to_vec();
-            self.agent.take_tools(self.settings.tools.clone());
+            self.take_tools();
         }
+    }
+
+    fn take_tools(&mut self) {
+        self.settings.tools = self.hands.tools().to_vec();
+        self.agent.take_tools(self.settings.tools.clone());
+    }
+
+    /// Starts an MCP server anew. False when there is none of that name that has started or failed.
+    pub(crate) fn restart_server(&mut self, name: &str) -> Result<bool> {
+        if !self.hands.restart_server(name) {
+            return Ok(false);
+        }
+        self.take_tools();
+        self.gather()?;
+        Ok(true)
     }
 
     /// Takes another model for what follows.

@@ -47,7 +47,7 @@ impl Chat {
             Name::Dialect => self.dialect(rest),
             Name::System => self.system(rest)?,
             Name::Tools => self.tools()?,
-            Name::Mcp => self.mcp()?,
+            Name::Mcp => self.mcp(rest)?,
             Name::Hooks => self.hooks(),
             Name::Jobs => self.jobs(rest),
             Name::Plan => self.plan(),

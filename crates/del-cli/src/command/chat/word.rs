@@ -140,7 +140,13 @@ pub(super) const COMMANDS: [Command; 33] = [
         "show the instructions, or add to them; `-` takes that back",
     ),
     command(Name::Tools, &["tools"], Takes::Nothing, "", "the tools that the model has"),
-    command(Name::Mcp, &["mcp"], Takes::Nothing, "", "the MCP servers, and what became of them"),
+    command(
+        Name::Mcp,
+        &["mcp"],
+        Takes::Word,
+        "[NAME]",
+        "the MCP servers, and what became of them; a name starts that one anew",
+    ),
     command(Name::Hooks, &["hooks"], Takes::Nothing, "", "the commands that are told what happens"),
     command(
         Name::Plan,

@@ -26,8 +26,12 @@ impl Chat {
         Ok(())
     }
 
-    pub(super) fn mcp(&mut self) -> Result<()> {
+    /// Lists the MCP servers, or starts one anew.
+    pub(super) fn mcp(&mut self, name: &str) -> Result<()> {
         self.session.take_in_servers(&at_once())?;
+        if !name.is_empty() && !self.session.restart_server(name)? {
+            say(&format!("there is no MCP server '{}' that has started or failed", visible(name)));
+        }
         if self.session.hands.servers().is_empty() && self.session.hands.starting_servers().is_empty() {
             say("there are no MCP servers; `del mcp add` adds one");
         }
@@ -38,6 +42,9 @@ impl Chat {
     fn servers(&self) {
         for state in self.session.hands.servers() {
             let count = match &state.outcome {
+                Ok(_) if self.session.hands.server_has_ended(&state.name) => {
+                    format!("it has ended; `/mcp {}` starts it anew", visible(&state.name))
+                }
                 Ok(_) => counted(state.tools.len(), "tool"),
                 Err(why) => visible(why).into_owned(),
             };
