@@ -156,7 +156,7 @@ impl Terminal {
             self.write("no, because (Enter: no reason) ")?;
             drop(asking);
             let _asking = Asking::go_on(&self.tty)?;
-            return Ok(tty::read_line(&self.tty)?.map_or(Given::Stop, |line| Given::Word(refusal(&line))));
+            return Ok(self.line()?.map_or(Given::Stop, |line| Given::Word(refusal(&line))));
         }
         let given = match &pressed {
             Pressed::Stop => Given::Stop,
@@ -320,7 +320,16 @@ impl Terminal {
     fn prompt(&self, prompt: &str) -> io::Result<Option<String>> {
         let _asking = Asking::begin(&self.tty)?;
         self.write(&format!("{} ", self.paint.bold(prompt)))?;
-        tty::read_line(&self.tty)
+        self.line()
+    }
+
+    /// The line that is typed. What follows stands on a row of its own, also where Esc ended it.
+    fn line(&self) -> io::Result<Option<String>> {
+        let line = tty::read_line(&self.tty)?;
+        if line.as_ref().is_some_and(|line| line.ends_with('\u{1b}')) {
+            self.say("")?;
+        }
+        Ok(line)
     }
 
     fn write(&self, text: &str) -> io::Result<()> {

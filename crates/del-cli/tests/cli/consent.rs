@@ -134,6 +134,22 @@ fn why_it_asks_is_said_once_and_keys_that_are_no_answer_say_what_is() {
 }
 
 #[test]
+fn what_follows_a_reason_that_esc_ended_stands_on_its_own_row() {
+    let files = directory(&[]);
+    let server =
+        Server::new(vec![calls("c1", "run_command", &json!({"command": "touch a.txt"})), says("Done.")]);
+    let mut terminal = Terminal::start(&files, &["-p", "go", "--base-url", server.url()]);
+    terminal.until(PROMPT);
+    terminal.write("n");
+    terminal.until("(Enter: no reason) ");
+    terminal.write("because\u{1b}");
+    let shown = terminal.until("Denied");
+    assert!(shown.contains("^[\r\n"), "{shown:?}");
+    terminal.until("Done.");
+    assert_eq!(terminal.end().1, 0);
+}
+
+#[test]
 fn a_rule_is_offered_shown_and_holds_for_the_session() {
     let files = directory(&[]);
     let run = |id: &str, command: &str| calls(id, "run_command", &json!({"command": command}));

@@ -67,6 +67,29 @@ fn a_program_that_was_stopped_still_hears_esc() {
 }
 
 #[test]
+fn ctrl_z_takes_nothing_back_and_ctrl_underscore_does() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello."), says("Again.")]);
+    let mut terminal = start(&files, &server, &[]);
+    // The terminal is the program's alone: no shell is there to stop it, and the line goes on.
+    terminal.write("keep\u{1a}");
+    terminal.until("\u{1b}[?2004l");
+    terminal.until("keep");
+    terminal.write(" going\r");
+    terminal.until("Hello.");
+    terminal.until("> ");
+    terminal.write("x\u{1f}hi\r");
+    terminal.until("Again.");
+    end(terminal);
+    let asked: Vec<Value> = server
+        .completions()
+        .iter()
+        .map(|seen| seen.body["messages"].as_array().unwrap().last().unwrap()["content"].clone())
+        .collect();
+    assert_eq!(asked, ["keep going", "hi"]);
+}
+
+#[test]
 fn a_paste_while_the_model_works_is_one_question() {
     let files = directory(&[]);
     let server = Server::new(vec![Reply::Silence(words("It begins well and ")), says("Seen.")]);

@@ -24,6 +24,7 @@ use reedline::{
     ValidationResult, Validator,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal as ProcessSignal, kill_current_process_group};
 
 use super::word::Name;
 use crate::consent::editing;
@@ -156,21 +157,39 @@ impl Drawn {
         if !typed.is_empty() {
             self.editor.run_edit_commands(&[EditCommand::InsertString(typed.to_owned())]);
         }
-        if self.kitty {
-            put("\u{1b}[>1u");
-        }
         self.presses.store(0, Ordering::Relaxed);
-        let read = self.editor.read_line(&Above { statuses, presses: Arc::clone(&self.presses) });
-        if self.kitty {
-            put("\u{1b}[<u");
-        }
-        let read = match read? {
+        let above = Above { statuses, presses: Arc::clone(&self.presses) };
+        let signal = loop {
+            match self.signal(&above)? {
+                Signal::HostCommand(_) => suspend(),
+                signal => break signal,
+            }
+        };
+        let read = match signal {
             Signal::Success(line) => Read::Line(self.pastes.unfold(&line.replace("\\\n", "\n"))),
             Signal::CtrlC => Read::Interrupted,
             _ => Read::End,
         };
         Ok((read, self.presses.load(Ordering::Relaxed)))
     }
+
+    /// What ends the editing of the line, for good or for now.
+    fn signal(&mut self, above: &Above) -> io::Result<Signal> {
+        if self.kitty {
+            put("\u{1b}[>1u");
+        }
+        let signal = self.editor.read_line(above);
+        if self.kitty {
+            put("\u{1b}[<u");
+        }
+        signal
+    }
+}
+
+/// Stops the program, as Ctrl-Z does while it works, until the shell lets it go on.
+fn suspend() {
+    // Where no shell looks after it, nothing is stopped.
+    let _ = kill_current_process_group(ProcessSignal::TSTP);
 }
 
 /// A line from standard input.

@@ -30,6 +30,15 @@ impl Keys {
         bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
         bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline());
         bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('g'), ReedlineEvent::OpenEditor);
+        // As in the shell, where Ctrl-Z stops the program; older terminals send the second for Ctrl-_.
+        let undo = || ReedlineEvent::Edit(vec![EditCommand::Undo]);
+        bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('_'), undo());
+        bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('7'), undo());
+        bindings.add_binding(
+            KeyModifiers::CONTROL,
+            KeyCode::Char('z'),
+            ReedlineEvent::ExecuteHostCommand(String::new()),
+        );
         let next =
             ReedlineEvent::UntilFound(vec![ReedlineEvent::MenuAccept, ReedlineEvent::Menu(NAME.to_owned())]);
         bindings.add_binding(KeyModifiers::NONE, KeyCode::Tab, next);
