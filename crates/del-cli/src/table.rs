@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::colour::Paint;
+use crate::wrap;
 
 /// A table with a heading over each column.
 #[derive(Debug)]
@@ -21,12 +22,7 @@ impl Table {
 
     /// The table as text, each row on its line; the last column is cut at `width` columns, if there is a limit.
     pub(crate) fn text(&self, paint: Paint, width: Option<usize>) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns)
-            .map(|column| {
-                self.rows.iter().filter_map(|row| Some(row.get(column)?.width())).max().unwrap_or(0)
-            })
-            .collect();
+        let widths = self.widths();
         let mut text = String::new();
         for (place, row) in self.rows.iter().enumerate() {
             let mut line = String::new();
@@ -42,6 +38,22 @@ impl Table {
             text.push('\n');
         }
         text
+    }
+
+    /// The same, but what the last column has no room for goes on below, in that column.
+    pub(crate) fn wrapped(&self, paint: Paint, width: Option<usize>) -> String {
+        let text = self.text(paint, None);
+        let Some(width) = width else { return text };
+        let last = self.widths().iter().rev().skip(1).map(|before| before + 2).sum();
+        text.lines().map(|line| wrap::rows(line, width, last) + "\n").collect()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            self.rows.iter().filter_map(|row| Some(row.get(column)?.width())).max().unwrap_or(0)
+        };
+        (0..columns).map(width).collect()
     }
 }
 
@@ -76,5 +88,11 @@ mod tests {
         table.row(vec!["abcde".into(), "yyyyyyyyyyyy".into()]);
         let text = table.text(Paint::for_terminal(When::Never, false), Some(12));
         assert_eq!(text, "name   title\n漢字   x\nabcde  yyyy…\n");
+        table.row(vec!["z".into(), "some words that go on".into()]);
+        let text = table.wrapped(Paint::for_terminal(When::Never, false), Some(30));
+        let rows = "z      some words that go on\n";
+        assert!(text.ends_with(rows), "{text}");
+        let text = table.wrapped(Paint::for_terminal(When::Never, false), Some(27));
+        assert!(text.ends_with("z      some words that go\n       on\n"), "{text}");
     }
 }

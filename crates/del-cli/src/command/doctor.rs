@@ -29,7 +29,8 @@ use crate::server::taught;
 use crate::server::{ModelOptions, Server, ServerOptions};
 use crate::status::Status;
 use crate::table::Table;
-use crate::terminal::shown;
+use crate::terminal::{self, shown};
+use crate::wrap;
 
 /// Find out how the model server's model calls tools best
 ///
@@ -198,10 +199,15 @@ impl Way {
 
 impl Findings {
     fn text(&self, catalog: Catalog, paint: Paint) -> String {
+        let width = terminal::stdout_width();
+        let in_rows = |line: &str, indent| {
+            width.map_or_else(|| line.to_owned(), |width| wrap::rows(line, width, indent))
+        };
         let mut text = String::new();
         let mut fact = |name: &str, value: &str| {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{} {}", paint.bold(format!("{name:<9}")), visible(value));
+            let line = format!("{} {}", paint.bold(format!("{name:<9}")), visible(value));
+            let _ = writeln!(text, "{}", in_rows(&line, 10));
         };
         fact(
             "server",
@@ -212,7 +218,8 @@ impl Findings {
         fact("context", context.as_deref().unwrap_or("the server does not tell it"));
         fact("template", &self.template.as_ref().map_or_else(Clone::clone, told));
         for warning in self.warnings() {
-            let _ = writeln!(text, "{}", paint.yellow(format!("! {}", visible(&warning))));
+            let line = paint.yellow(format!("! {}", visible(&warning)));
+            let _ = writeln!(text, "{}", in_rows(&line, 2));
         }
         text.push('\n');
         let mut table = Table::new(&["WAY", "RIGHT", "WHAT CAME"]);
@@ -224,7 +231,7 @@ impl Findings {
             table.row(vec![name, right, visible(&first).into_owned()]);
             notes.for_each(|note| table.row(vec![String::new(), String::new(), visible(&note).into_owned()]));
         }
-        text.push_str(&table.text(paint, None));
+        text.push_str(&table.wrapped(paint, width));
         if let Some(best) = self.best {
             let options = self.outcomes[best].way.options().join(" ");
             let _ = writeln!(text, "\n{} {}", paint.bold("use      "), paint.green(options));
