@@ -63,18 +63,16 @@ fn without_numbers(text: &str) -> String {
     let mut parts = text.split(NUMBER);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| match part.split_once(')') {
-        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => uncapped(text) + rest,
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => uncapped(&text) + rest,
         _ => text + NUMBER + part,
     })
 }
 
 /// A text whose last words, behind a colon or a bracket, have no capital.
-fn uncapped(mut text: String) -> String {
+fn uncapped(text: &str) -> String {
     let start = text.rfind(": ").map_or(0, |at| at + 2).max(text.rfind('(').map_or(0, |at| at + 1));
-    if let Some(first) = text.get_mut(start..start + 1) {
-        first.make_ascii_lowercase();
-    }
-    text
+    let (before, words) = text.split_at(start);
+    before.to_owned() + &del_tools::uncapped(words)
 }
 
 /// True when whoever read the output wanted no more of it, which is no error.

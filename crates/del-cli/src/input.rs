@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use del_dialects::Tool;
+pub(crate) use del_tools::plain_error as plain;
 use del_wire::tools;
 
 use crate::exit::Exit;
@@ -208,14 +209,6 @@ pub(crate) fn read_tools(path: &Path) -> Result<Vec<Tool>> {
 /// The error for input that cannot be read.
 pub(crate) fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
     Exit::BadInput.because(format!("cannot read {name}: {}", plain(error)))
-}
-
-/// What the system says, without the number of its error.
-pub(crate) fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 fn places(count: u64) -> String {

@@ -113,5 +113,5 @@ fn plain(error: &reqwest::Error) -> String {
         cause = deeper;
     }
     let text = cause.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+    del_tools::uncapped(text.split(" (os error").next().unwrap_or_default())
 }

@@ -120,7 +120,7 @@ fn broken(error: &reqwest::Error) -> String {
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let reason = cause.downcast_ref().map_or_else(|| cause.to_string(), crate::config::plain);
+    let reason = cause.downcast_ref().map_or_else(|| cause.to_string(), del_tools::plain_error);
     match () {
         () if error.is_timeout() => format!("{host} did not answer in time"),
         () if error.is_connect() => format!("cannot reach {host}: {reason}"),

@@ -20,7 +20,7 @@ use crate::offer::{Offer, TOOLS, name, offers, plain, shortened};
 
 /// Servers that were started, and those that still start. Dropping it ends them.
 pub struct Servers {
-    servers: Vec<Server>,
+    known: Vec<Server>,
     states: Vec<State>,
     tools: Vec<Arc<dyn Foreign>>,
     engine: Option<Engine>,
@@ -77,7 +77,7 @@ impl Servers {
         let (started, outcomes) = mpsc::channel();
         let engine = if servers.is_empty() { None } else { Engine::start(directory, started) };
         let mut all = Self {
-            servers: servers.clone(),
+            known: servers.clone(),
             states: Vec::new(),
             tools: Vec::new(),
             engine,
@@ -86,7 +86,9 @@ impl Servers {
             outcomes,
             taken: HashSet::new(),
         };
-        servers.into_iter().for_each(|server| all.begin(server));
+        for server in servers {
+            all.begin(server);
+        }
         all
     }
 
@@ -101,7 +103,7 @@ impl Servers {
     /// Ends a server, and begins to start it anew. The names of the tools that it had; nothing where there is no server of
     /// that name, or it still starts.
     pub fn restart(&mut self, name: &str) -> Option<Vec<String>> {
-        let server = self.servers.iter().find(|server| server.name == name)?.clone();
+        let server = self.known.iter().find(|server| server.name == name)?.clone();
         let place = self.states.iter().position(|state| state.name == name)?;
         let gone: Vec<String> = self.states.remove(place).tools.into_iter().map(|tool| tool.name).collect();
         self.tools.retain(|tool| tool.server() != name);

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use del_tools::plain_error;
 use serde_json::{Map, Value, json};
 
 use crate::expand::{Unset, expand};
@@ -72,7 +73,7 @@ pub enum Launch {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read or written.
-    #[error("cannot {verb} {}: {}", path.display(), plain(error))]
+    #[error("cannot {verb} {}: {}", path.display(), plain_error(error))]
     File {
         /// `read` or `write`.
         verb: &'static str,
@@ -324,12 +325,6 @@ impl fmt::Display for Launch {
 /// Whether nothing is there that could be read.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// What the system says, without the number of its error.
-pub(crate) fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// A word as a shell would have to be given it.

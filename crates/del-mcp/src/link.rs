@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use del_tools::{Code, Failure, ToolResult};
+use del_tools::{Code, Failure, ToolResult, plain_error};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
     ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams, ServerResult,
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::address::{self, chain};
 use crate::child::{self, Child};
-use crate::config::{self, Launch, Server};
+use crate::config::{Launch, Server};
 use crate::content;
 use crate::ear::Ear;
 use crate::offer::{plain, shortened};
@@ -76,7 +76,7 @@ pub(crate) async fn connect(server: Server, directory: PathBuf) -> Outcome {
             let place = own.map_or_else(|| directory.clone(), |own| directory.join(own));
             let program = child::command(&command, &arguments, &environment, &place);
             let (mut child, output, input) = Child::start(program)
-                .map_err(|error| format!("cannot start {command}: {}", config::plain(&error)))?;
+                .map_err(|error| format!("cannot start {command}: {}", plain_error(&error)))?;
             let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
             match deadline.within(Box::pin(me.serve(transport))).await {
                 Ok(Ok(service)) => (service, Some(child)),

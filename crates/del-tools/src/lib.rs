@@ -88,6 +88,7 @@ mod summary;
 #[cfg(feature = "code")]
 mod survey;
 #[cfg(feature = "code")]
+mod system_error;
 mod table;
 mod tables;
 mod targets;
@@ -117,6 +118,7 @@ pub use rule::{Rule, RuleError};
 pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError, launch};
 pub use scratch::{Scratch, remove_scratch};
 pub use spelt::Spelt;
+pub use system_error::{plain_error, uncapped};
 pub use toolbox::Toolbox;
 pub use undo::UndoStore;
 pub use visible::visible;

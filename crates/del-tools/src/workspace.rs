@@ -27,6 +27,7 @@ use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
 use crate::scratch::Scratch;
+use crate::system_error::plain_error;
 use crate::text::on_one_line;
 
 pub(crate) use entries::Found;
@@ -156,7 +157,7 @@ pub(crate) enum Obstacle {
     ReadOnly,
     #[error("changed meanwhile")]
     Changed,
-    #[error("{}", plain(.0))]
+    #[error("{}", plain_error(.0))]
     System(io::Error),
 }
 
@@ -171,12 +172,6 @@ impl From<io::Error> for Obstacle {
             _ => Self::System(error),
         }
     }
-}
-
-/// The words of an error of the system, without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 impl Workspace {

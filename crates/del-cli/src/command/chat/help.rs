@@ -24,7 +24,7 @@ const DAILY: [(Name, &str); 11] = [
 ];
 
 /// What is typed besides commands.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 8] = [
     ("!COMMAND", "run a shell command yourself"),
     ("@PATH", "in a question: attach the file"),
     ("Tab", "take the command or file that is offered"),
@@ -32,7 +32,6 @@ const KEYS: [(&str, &str); 9] = [
     ("Ctrl-J", "a new line; so do Alt-Enter and a \\ at the end"),
     ("Ctrl-R", "look for an earlier question"),
     ("Ctrl-G", "write in your editor (VISUAL or EDITOR)"),
-    ("Ctrl-Z", "stop `del` until `fg`; Ctrl-_ takes back what was typed"),
     ("Esc", "stop; what you type meanwhile is asked next"),
 ];
 

@@ -277,7 +277,7 @@ fn what_is_no_server_of_the_protocol_is_said_to_be_none() {
     }
     let place = Place::new(&[]);
     place.run(&["mcp", "add", "far", "--url", "http://127.0.0.1:1/mcp"], "");
-    place.run(&["mcp", "test", "far"], "").fails(1, "cannot reach 127.0.0.1:1: Connection refused");
+    place.run(&["mcp", "test", "far"], "").fails(1, "cannot reach 127.0.0.1:1: connection refused");
 }
 
 #[test]
