@@ -87,15 +87,16 @@ impl Servers {
             taken: HashSet::new(),
         };
         for server in servers {
-            all.begin(server);
+            all.begin(server, None);
         }
         all
     }
 
-    fn begin(&mut self, server: Server) {
+    /// Begins to start a server, once that has ended which it takes the place of.
+    fn begin(&mut self, server: Server, before: Option<Arc<Link>>) {
         self.starts += 1;
         if let Some(engine) = &self.engine {
-            engine.connect(self.starts, server.clone());
+            engine.connect(self.starts, server.clone(), before);
         }
         self.starting.push(Starting { server, number: self.starts, outcome: None });
     }
@@ -108,12 +109,9 @@ impl Servers {
         let gone: Vec<String> = self.states.remove(place).tools.into_iter().map(|tool| tool.name).collect();
         self.tools.retain(|tool| tool.server() != name);
         self.taken.retain(|taken| !gone.contains(taken));
-        if let Some(engine) = &mut self.engine {
-            for link in engine.links.extract_if(.., |link| link.name == name) {
-                engine.handle.spawn(async move { link.end().await });
-            }
-        }
-        self.begin(server);
+        let links = self.engine.as_mut().map(|engine| &mut engine.links);
+        let before = links.and_then(|links| links.extract_if(.., |link| link.name == name).next());
+        self.begin(server, before);
         Some(gone)
     }
 
@@ -315,9 +313,12 @@ impl Engine {
     }
 
     /// Begins to start a server; the outcome of the start with this number says what becomes of it.
-    fn connect(&self, number: usize, server: Server) {
+    fn connect(&self, number: usize, server: Server, before: Option<Arc<Link>>) {
         let (started, directory) = (self.started.clone(), self.directory.clone());
         self.handle.spawn(async move {
+            if let Some(before) = before {
+                before.end().await;
+            }
             let outcome = tokio::spawn(connect(server, directory)).await;
             let outcome = outcome.unwrap_or_else(|_| Err("it broke down; this is a fault of Del".to_owned()));
             // Nobody may be there any more who wants to know.
