@@ -11,6 +11,9 @@ pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
+/// The least of a column that tells anything.
+const LEAST: usize = 4;
+
 impl Table {
     pub(crate) fn new(headings: &[&str]) -> Self {
         Self { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()] }
@@ -20,13 +23,18 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table as text, each row on its line; the last column is cut at `width` columns, if there is a limit.
+    /// The table as text, each row on its line, cut at `width` columns, if there is a limit. A column of which nothing
+    /// could be read is left out.
     pub(crate) fn text(&self, paint: Paint, width: Option<usize>) -> String {
         let widths = self.widths();
+        let starts =
+            widths.iter().scan(0, |start, column| Some(std::mem::replace(start, *start + column + 2)));
+        let shown =
+            starts.take_while(|start| width.is_none_or(|width| start + LEAST <= width)).count().max(1);
         let mut text = String::new();
         for (place, row) in self.rows.iter().enumerate() {
             let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
+            for (column, cell) in row.iter().take(shown).enumerate() {
                 line.push_str(cell);
                 if column + 1 < row.len() {
                     line.push_str(&" ".repeat(widths[column] - cell.width() + 2));
@@ -88,6 +96,8 @@ mod tests {
         table.row(vec!["abcde".into(), "yyyyyyyyyyyy".into()]);
         let text = table.text(Paint::for_terminal(When::Never, false), Some(12));
         assert_eq!(text, "name   title\n漢字   x\nabcde  yyyy…\n");
+        let text = table.text(Paint::for_terminal(When::Never, false), Some(10));
+        assert_eq!(text, "name\n漢字\nabcde\n");
         table.row(vec!["z".into(), "some words that go on".into()]);
         let text = table.wrapped(Paint::for_terminal(When::Never, false), Some(30));
         let rows = "z      some words that go on\n";
