@@ -7,12 +7,12 @@ mod view;
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use del_dialects::{End, Message};
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 pub(crate) use self::record::{Entry, Opened, Tap, Watched};
 pub(crate) use self::trial::Trial;
@@ -40,8 +40,9 @@ pub(crate) struct Inspector {
     kept: Mutex<Kept>,
     /// Bytes of all of them.
     bytes: AtomicUsize,
-    /// Grows with whatever happens.
-    version: watch::Sender<u64>,
+    /// Grows with whatever happens, also while nobody waits for it: a page asks again and again.
+    version: AtomicU64,
+    news: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -57,8 +58,12 @@ const MOST_BYTES: usize = 64 << 20;
 
 impl Inspector {
     pub(crate) fn new() -> Arc<Self> {
-        let version = watch::Sender::new(0);
-        Arc::new(Self { kept: Mutex::default(), bytes: AtomicUsize::new(0), version })
+        Arc::new(Self {
+            kept: Mutex::default(),
+            bytes: AtomicUsize::new(0),
+            version: AtomicU64::new(0),
+            news: Notify::new(),
+        })
     }
 
     /// A request came; `key` is the name of what it was let in with.
@@ -96,15 +101,26 @@ impl Inspector {
         self.happened();
     }
 
-    /// Tells when something happens.
-    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
-        self.version.subscribe()
+    /// How much has happened so far.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Waits until something has happened that this version does not know.
+    pub(crate) async fn newer_than(&self, version: u64) {
+        loop {
+            // What happens from here on ends the wait, also before it begins.
+            let news = self.news.notified();
+            if self.version() != version {
+                return;
+            }
+            news.await;
+        }
     }
 
     fn happened(&self) {
-        if self.version.receiver_count() > 0 {
-            self.version.send_modify(|version| *version += 1);
-        }
+        self.version.fetch_add(1, Ordering::Release);
+        self.news.notify_waiters();
     }
 
     /// More bytes are kept.
@@ -135,6 +151,10 @@ impl Inspector {
 
 #[cfg(test)]
 mod tests {
+    use std::future::Future as _;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
     use axum::body::Bytes;
     use del_wire::ServerApi;
     use serde_json::json;
@@ -159,5 +179,19 @@ mod tests {
         let page = entry.page();
         assert_eq!((&page["turns"], &page["asked"]["text"]), (&json!([]), &json!("")));
         assert_eq!(inspector.bytes.load(Ordering::Relaxed), others.len() * body.len());
+    }
+    #[test]
+    fn what_happens_while_nobody_waits_is_news_to_who_waits_next() {
+        let inspector = Inspector::new();
+        let open =
+            || inspector.open(Opened { path: "/".to_owned(), body: Bytes::from_static(b"{}"), key: None });
+        let mut looks = Context::from_waker(Waker::noop());
+        let seen = inspector.version();
+        drop(open());
+        assert!(pin!(inspector.newer_than(seen)).as_mut().poll(&mut looks).is_ready());
+        let mut waits = pin!(inspector.newer_than(inspector.version()));
+        assert!(waits.as_mut().poll(&mut looks).is_pending());
+        inspector.clear(None);
+        assert!(waits.as_mut().poll(&mut looks).is_ready());
     }
 }

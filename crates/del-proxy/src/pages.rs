@@ -78,16 +78,15 @@ struct After {
 
 async fn list(State(proxy): Shared, Query(After { after }): Query<After>, request: Request) -> Outcome {
     let inspector = inspector(&proxy)?;
-    let mut news = inspector.watch();
     let mut stopping = proxy.stopping();
     if let Some(after) = after {
         tokio::select! {
-            _ = news.wait_for(|version| *version != after) => {}
+            () = inspector.newer_than(after) => {}
             _ = stopping.wait_for(|stops| *stops) => {}
             () = tokio::time::sleep(PATIENCE) => {}
         }
     }
-    let version = *news.borrow();
+    let version = inspector.version();
     let lines: Value = inspector.list(key(&request)).iter().map(|entry| entry.line()).collect();
     Ok(Document(json!({"version": version, "requests": lines})).into_response())
 }
