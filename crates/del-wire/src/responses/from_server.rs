@@ -1,7 +1,7 @@
 //! Answers of servers of responses.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -14,13 +14,25 @@ use crate::heard::Heard;
 /// Reads the events of one response, or a whole one.
 #[derive(Debug, Default)]
 pub struct Responses {
-    /// Items of which something came before they were whole.
-    begun: HashSet<u32>,
+    /// Items of which something came before they were whole. Some servers number none, so their kinds count as well.
+    begun: HashSet<(Kind, u32)>,
     /// Items of which arguments came before they were whole.
     argued: HashSet<u32>,
+    /// The numbers of items that have begun and of which nobody has said that they are whole, by their ids.
+    open: HashMap<String, u32>,
+    /// Some item has begun.
+    itemised: bool,
     calls: bool,
     /// Something was thought, so that what is thought next is a paragraph of its own.
     thought: bool,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Message,
+    Thought,
+    Call,
 }
 
 const EXPECTED: &str = "a response of OpenAI's API, or an event of one";
@@ -41,32 +53,38 @@ impl Responses {
                 return Ok(Heard::Chunk(Cow::Owned(chunk), None));
             }
             "response.output_text.delta" => {
-                self.begun.insert(index);
+                self.begun.insert((Kind::Message, index));
                 let logprobs = fields.get("logprobs").filter(|list| !is_empty(list)).map(str::to_owned);
                 Delta { content: said()?, logprobs, ..Delta::default() }
             }
             "response.refusal.delta" => {
-                self.begun.insert(index);
+                self.begun.insert((Kind::Message, index));
                 Delta { refusal: said()?, ..Delta::default() }
             }
             "response.reasoning_summary_part.added" if self.thought => {
                 Delta { reasoning: Some("\n\n".to_owned()), ..Delta::default() }
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.begun.insert(index);
+                self.begun.insert((Kind::Thought, index));
                 self.thought = true;
                 Delta { reasoning: said()?, ..Delta::default() }
             }
+            // Some servers say it only once it is whole.
+            "response.output_text.done" if self.begun.insert((Kind::Message, index)) => {
+                Delta { content: fields.text("text")?, ..Delta::default() }
+            }
             "response.function_call_arguments.delta" => {
                 self.argued.insert(index);
-                let piece = CallDelta { index: Some(index), arguments: said()?, ..CallDelta::default() };
-                Delta { calls: vec![piece], ..Delta::default() }
+                arguments(index, said()?)
+            }
+            "response.function_call_arguments.done" if self.argued.insert(index) => {
+                arguments(index, fields.text("arguments")?)
             }
             "response.output_item.added" | "response.output_item.done" => match fields.get("item") {
                 Some(item) => self.item(item, index, kind.ends_with("done"))?,
                 None => return Ok(Heard::Nothing),
             },
-            "response.completed" | "response.incomplete" | "response.failed" => {
+            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 return self.over(fields.get("response").unwrap_or("{}"));
             }
             // A server may answer at once all the same, or say what is wrong with no event around it.
@@ -83,6 +101,9 @@ impl Responses {
         let fields = Fields::read(body, "response")?;
         if fields.get("error").is_some() {
             return Ok(refusal(body));
+        }
+        if let Some(gone) = without_answer(&fields)? {
+            return Ok(refusal(&gone));
         }
         if !fields.has("output") {
             return Err(WireError::shape("output", EXPECTED, body));
@@ -105,20 +126,47 @@ impl Responses {
         if fields.get("error").is_some() {
             return Ok(failed(response));
         }
+        if let Some(gone) = without_answer(&fields)? {
+            return Ok(failed(&gone));
+        }
+        let mut choices = self.missed(&fields)?;
         let mut delta = Delta::default();
         self.finish(&fields, &mut delta)?;
-        Ok(Heard::Chunk(Cow::Owned(Chunk { usage: usage(&fields), ..of(delta) }), None))
+        choices.push(delta);
+        Ok(Heard::Chunk(Cow::Owned(Chunk { choices, usage: usage(&fields), ..Chunk::default() }), None))
+    }
+
+    /// What only the response as a whole says: items that no event was about, or not once they were whole.
+    fn missed(&mut self, response: &Fields<'_>) -> Result<Vec<Delta>, WireError> {
+        let mut missed = Vec::new();
+        let none = !self.itemised;
+        for (place, json) in response.list("output")?.unwrap_or_default().into_iter().enumerate() {
+            let id = Fields::read(json, "output[]")?.text("id")?;
+            let open = id.and_then(|id| self.open.get(&id).copied());
+            if let Some(index) = open.or_else(|| u32::try_from(place).ok().filter(|_| none)) {
+                missed.push(self.item(json, index, true)?);
+            }
+        }
+        Ok(missed)
     }
 
     /// What an item adds: as it begins, or once it is whole. Some servers say it only then.
     fn item(&mut self, json: &str, index: u32, whole: bool) -> Result<Delta, WireError> {
         let item = Fields::read(json, "item")?;
         let mut delta = Delta::default();
+        self.itemised = true;
+        if let Some(id) = item.text("id")? {
+            if whole {
+                self.open.remove(&id);
+            } else {
+                self.open.insert(id, index);
+            }
+        }
         match item.text("type")?.as_deref() {
             Some("function_call") => {
-                let first = self.begun.insert(index);
+                let first = self.begun.insert((Kind::Call, index));
                 self.calls = true;
-                let arguments = item.text("arguments")?.filter(|_| whole && !self.argued.contains(&index));
+                let arguments = item.text("arguments")?.filter(|_| whole && self.argued.insert(index));
                 if first || arguments.is_some() {
                     let (id, name) = (item.text("call_id")?, item.text("name")?.filter(|_| first));
                     delta.calls.push(CallDelta { index: Some(index), id, name, arguments });
@@ -132,10 +180,10 @@ impl Responses {
                         vec![json!({"type": "thinking", "thinking": thought, "signature": seal})];
                     delta.signature = Some(seal);
                 }
-                delta.reasoning =
-                    Some(thought).filter(|text| !text.is_empty() && !self.begun.contains(&index));
+                delta.reasoning = Some(thought)
+                    .filter(|text| !text.is_empty() && self.begun.insert((Kind::Thought, index)));
             }
-            Some("message") if whole && !self.begun.contains(&index) => {
+            Some("message") if whole && self.begun.insert((Kind::Message, index)) => {
                 delta.content = Some(texts(&item, "content")?).filter(|text| !text.is_empty());
                 delta.refusal =
                     Some(said_in(&item, "content", "refusal")?.concat()).filter(|text| !text.is_empty());
@@ -164,6 +212,23 @@ impl Responses {
         delta.reason = reason;
         Ok(())
     }
+}
+
+/// More of the arguments of a call.
+fn arguments(index: u32, more: Option<String>) -> Delta {
+    Delta {
+        calls: vec![CallDelta { index: Some(index), arguments: more, ..CallDelta::default() }],
+        ..Delta::default()
+    }
+}
+
+/// An error for a response that the server gave up without a word on why.
+fn without_answer(response: &Fields<'_>) -> Result<Option<String>, WireError> {
+    let status = response.text("status")?.filter(|status| matches!(status.as_str(), "failed" | "cancelled"));
+    Ok(status.map(|status| {
+        json!({"error": {"message": format!("expected an answer, got a response that is {status}")}})
+            .to_string()
+    }))
 }
 
 fn of(delta: Delta) -> Chunk {
@@ -207,4 +272,87 @@ fn usage(response: &Fields<'_>) -> Option<Usage> {
         cached: number("/input_tokens_details/cached_tokens"),
         reasoning: number("/output_tokens_details/reasoning_tokens"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Responses;
+    use crate::chunk::{Chunk, Finish};
+    use crate::heard::Heard;
+
+    /// All text, and the arguments of all calls, of a stream of these events.
+    fn heard(events: &[Value]) -> (String, String, Option<Finish>) {
+        let mut reader = Responses::default();
+        let mut told = (String::new(), String::new(), None);
+        for event in events {
+            let Heard::Chunk(chunk, _) = reader.event(&event.to_string()).unwrap() else { continue };
+            for delta in &chunk.choices {
+                told.0 += delta.content.as_deref().unwrap_or_default();
+                let arguments = delta.calls.iter().filter_map(|call| call.arguments.as_deref());
+                told.1 += &arguments.collect::<String>();
+                told.2 = delta.finish.or(told.2);
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn what_is_said_late_is_said_once() {
+        let message =
+            json!({"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Well."}]});
+        let call = json!({"type": "function_call", "id": "f", "call_id": "c", "name": "f", "arguments": "{\"a\":1}"});
+        let with = |item: &Value, name: &str, value: Value| {
+            let mut item = item.clone();
+            item[name] = value;
+            item
+        };
+        let item = |kind: &str, place: u32, item: Value| json!({"type": format!("response.output_item.{kind}"), "output_index": place, "item": item});
+        let added = [
+            item("added", 0, with(&message, "content", json!([]))),
+            item("added", 1, with(&call, "arguments", json!(""))),
+        ];
+        let text = |kind: &str, name: &str| json!({"type": format!("response.output_text.{kind}"), "output_index": 0, name: "Well."});
+        let arguments = |kind: &str, name: &str| json!({"type": format!("response.function_call_arguments.{kind}"), "output_index": 1, name: "{\"a\":1}"});
+        let deltas = [text("delta", "delta"), arguments("delta", "delta")];
+        let dones = [text("done", "text"), arguments("done", "arguments")];
+        let whole = [item("done", 0, message.clone()), item("done", 1, call.clone())];
+        let ends = |output: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
+        let (all, none) = (ends(json!([message, call])), ends(json!([])));
+        let groups: [&[Value]; 4] = [&added, &deltas, &dones, &whole];
+        // Whatever a server leaves out, as long as the answer is in something of the rest.
+        for left_out in 0..16_u32 {
+            let events = groups
+                .iter()
+                .enumerate()
+                .filter(|(place, _)| left_out & (1 << place) == 0)
+                .flat_map(|(_, group)| group.iter());
+            for end in [&all, &none] {
+                let says_nothing = left_out & 0b1110 == 0b1110 || left_out & 0b1001 == 0b1001;
+                if end == &none && says_nothing {
+                    continue;
+                }
+                let events: Vec<Value> = events.clone().chain([end]).cloned().collect();
+                let expected = ("Well.".to_owned(), "{\"a\":1}".to_owned(), Some(Finish::ToolCalls));
+                assert_eq!(heard(&events), expected, "{left_out:04b} {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_was_given_up_is_an_error() {
+        for status in ["failed", "cancelled"] {
+            let response = json!({"status": status, "output": [], "error": null});
+            let whole: Chunk = Responses::default().whole(&response.to_string()).unwrap();
+            let event = json!({"type": format!("response.{status}"), "response": response}).to_string();
+            let Heard::Chunk(last, _) = Responses::default().event(&event).unwrap() else {
+                panic!("{status}")
+            };
+            for chunk in [whole, last.into_owned()] {
+                let expected = format!("expected an answer, got a response that is {status}");
+                assert_eq!(chunk.error.unwrap().message, expected);
+            }
+        }
+    }
 }
