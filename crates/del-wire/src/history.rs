@@ -42,7 +42,7 @@ pub enum Mending {
     NoId,
     /// A call had no result, and has one that says so.
     NoResult,
-    /// A result stood apart from its call, and follows it now.
+    /// A result stood apart from its call or before that of an earlier one, and is in its place now.
     MovedResult,
     /// A result of no call is told by the user.
     NoCall,

@@ -1,4 +1,4 @@
-//! Calls and their results, side by side: servers and chat templates refuse either without the other.
+//! Calls and their results, side by side and in one order: servers and chat templates refuse either without the other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,9 +29,12 @@ pub(super) fn mend(messages: &mut Vec<Value>, mendings: &mut Mendings) {
             messages.push(told_by_user(&message));
             continue;
         }
-        let mut open: Vec<String> = calls(&message).map(str::to_owned).collect();
+        let order: Vec<String> = calls(&message).map(str::to_owned).collect();
+        let rank = |result: &Value| order.iter().position(|call| id(result) == Some(call));
         messages.push(message);
+        let first = messages.len();
         let results = of_calls.remove(&place).unwrap_or_default();
+        let mut open = order.clone();
         let answered: HashSet<&str> = results.iter().filter_map(|at| id(given[*at].as_ref()?)).collect();
         open.retain(|call| !answered.contains(call.as_str()));
         drop(answered);
@@ -46,12 +49,17 @@ pub(super) fn mend(messages: &mut Vec<Value>, mendings: &mut Mendings) {
             }
             messages.extend(given[at].take());
         }
+        // Most templates show no ids: a model takes the first result for that of its first call.
+        if !messages[first..].is_sorted_by_key(rank) {
+            mendings.add(Mending::MovedResult);
+        }
         for call in open {
             mendings.add(Mending::NoResult);
             messages.push(
                 json!({"role": "tool", "tool_call_id": call, "content": NO_RESULT, failed::MEMBER: true}),
             );
         }
+        messages[first..].sort_by_key(rank);
     }
 }
 

@@ -48,8 +48,8 @@ fn what_is_right_stays() {
         {"role": "system", "content": "Be brief."},
         user("Weather?"),
         {"role": "assistant", "content": null, "own": 1, "tool_calls": [call("a", "{ \"city\":\"Paris\" }"), call("b", "{}")]},
-        result("b"),
         result("a"),
+        result("b"),
         {"role": "assistant", "content": [{"type": "text", "text": "It is <b>sunny</b>."}]},
         user(HERMES),
         calls(&[call("a", "{}")]),
@@ -121,6 +121,19 @@ fn every_call_has_a_result_behind_it() {
     let expected =
         json!([two, result("a"), result("b"), user("Go on."), calls(&[call("a", "{}")]), none("a")]);
     assert_eq!((messages, mended.as_str()), (expected, "no_result=1,moved_result=1"));
+}
+
+/// Templates show no ids: with two calls of one tool, the order alone says which result is whose.
+#[test]
+fn results_stand_in_the_order_of_their_calls() {
+    let three = calls(&[call("a", "{}"), call("b", "{}"), call("b", "{}")]);
+    let other = |text: &str| json!({"role": "tool", "tool_call_id": "b", "content": text});
+    let (messages, mended) = mend(json!([three, other("1"), other("2"), result("a"), user("And?")]));
+    let expected = json!([three, result("a"), other("1"), other("2"), user("And?")]);
+    assert_eq!((messages, mended.as_str()), (expected, "moved_result=1"));
+    let two = calls(&[call("a", "{}"), call("b", "{}")]);
+    let (messages, mended) = mend(json!([two, result("b")]));
+    assert_eq!((messages, mended.as_str()), (json!([two, none("a"), result("b")]), "no_result=1"));
 }
 
 #[test]
