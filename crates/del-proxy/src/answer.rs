@@ -16,7 +16,7 @@ use del_wire::{Reading, Usage, hybrid};
 
 pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
-pub(crate) use self::stream::is_plain;
+pub(crate) use self::stream::in_list;
 pub use self::whole::{Answer, Trouble, translate, translate_between};
 
 /// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.

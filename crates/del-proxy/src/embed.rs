@@ -9,9 +9,10 @@ use axum::response::IntoResponse;
 use del_wire::ApiError;
 use serde_json::{Map, Value, json};
 
+use crate::answer::in_list;
 use crate::document::Document;
 use crate::member::Question;
-use crate::proxy::{Proxy, text};
+use crate::proxy::{DROPPED, Proxy, insert, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
 
@@ -23,22 +24,24 @@ const LONGEST: usize = 256 << 20;
 
 /// A vector for each text.
 pub(crate) async fn embed(State(proxy): Shared, request: Request<Body>) -> Outcome {
-    let Vectors { model, list, tokens } = vectors(&proxy, request, "input").await?;
-    Ok(Document(json!({"model": model, "embeddings": list, "total_duration": 0, "load_duration": 0,
-        "prompt_eval_count": tokens}))
-    .into_response())
+    let Vectors { model, list, tokens, headers } = vectors(&proxy, request, "input").await?;
+    let told = json!({"model": model, "embeddings": list, "total_duration": 0, "load_duration": 0,
+        "prompt_eval_count": tokens});
+    Ok((headers, Document(told)).into_response())
 }
 
 /// The same for one text, as Ollama's clients of old ask for it.
 pub(crate) async fn embeddings(State(proxy): Shared, request: Request<Body>) -> Outcome {
-    let Vectors { list, .. } = vectors(&proxy, request, "prompt").await?;
-    Ok(Document(json!({"embedding": list.into_iter().next()})).into_response())
+    let Vectors { list, headers, .. } = vectors(&proxy, request, "prompt").await?;
+    Ok((headers, Document(json!({"embedding": list.into_iter().next()}))).into_response())
 }
 
 struct Vectors {
     model: String,
     list: Vec<Value>,
     tokens: Value,
+    /// They name what of the request the server is not told.
+    headers: HeaderMap,
 }
 
 async fn vectors(proxy: &Arc<Proxy>, request: Request<Body>, texts: &str) -> Result<Vectors, Refusal> {
@@ -55,6 +58,13 @@ async fn vectors(proxy: &Arc<Proxy>, request: Request<Body>, texts: &str) -> Res
     if let Some(size) = asked.get("dimensions").filter(|size| !size.is_null()) {
         question["dimensions"] = size.clone();
     }
+    let known = |name: &str| matches!(name, "model" | "dimensions") || name == texts;
+    let rest = asked.iter().filter(|(name, value)| !known(name) && !value.is_null());
+    let left_out: Vec<_> = rest.map(|(name, _)| in_list(name)).collect();
+    let mut told = HeaderMap::new();
+    if !left_out.is_empty() {
+        insert(&mut told, DROPPED, &left_out.join(","));
+    }
     let mut headers = parts.headers;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let sent = setup.sent(&headers, question.to_string().into());
@@ -70,5 +80,6 @@ async fn vectors(proxy: &Arc<Proxy>, request: Request<Body>, texts: &str) -> Res
     let list =
         said["data"].as_array().map(|list| list.iter().map(|item| item["embedding"].clone()).collect());
     let list = list.ok_or_else(|| Refusal::bad_gateway("the model server gives no vectors"))?;
-    Ok(Vectors { model: model.to_owned(), list, tokens: said["usage"]["prompt_tokens"].clone() })
+    let tokens = said["usage"]["prompt_tokens"].clone();
+    Ok(Vectors { model: model.to_owned(), list, tokens, headers: told })
 }

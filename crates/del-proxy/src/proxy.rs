@@ -19,6 +19,7 @@ use http_body::Body as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+pub(crate) use self::exchange::DROPPED;
 use self::exchange::Exchange;
 use crate::account::{Account, Observers};
 use crate::api::Api;
@@ -261,7 +262,7 @@ fn query(parts: &Parts) -> String {
 }
 
 /// Adds a header, where its value may stand in one.
-fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
+pub(crate) fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(HeaderName::from_static(name), value);
     }

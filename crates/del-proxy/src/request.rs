@@ -109,10 +109,17 @@ impl Request {
         &self.left_out
     }
 
+    /// Refuses what a server of another API than the client's cannot be told, as nobody here can read it.
+    pub(crate) fn check_shape(&self) -> Result<(), Refusal> {
+        self.asked()?.check().map_err(|error| Refusal::bad_request(error.to_string()))?;
+        let tools = self.tools.as_ref().map(drop);
+        tools.map_err(|error| Refusal::bad_request(error.to_string()))
+    }
+
     /// Takes out what clients of other APIs say and servers of this one do not read.
     pub(crate) fn make_plain(&mut self, api: ServerApi) {
         if let Some(Ok(asked)) = self.asked.get_mut().filter(|_| api != ServerApi::Anthropic) {
-            plain::make(&mut asked.body, api == ServerApi::Responses);
+            plain::make(&mut asked.body, api);
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::error::WireError;
+use crate::fields;
 
 /// A request for a chat completion whose tools are functions, all of them.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +39,22 @@ impl Asked {
             asked.take_custom_calls();
         }
         Ok(asked)
+    }
+
+    /// Refuses a conversation or tools that no server of another API could be told.
+    pub fn check(&self) -> Result<(), WireError> {
+        let messages = self.body.get("messages").and_then(Value::as_array).into_iter().flatten();
+        for (place, message) in messages.enumerate() {
+            let at = format!("messages[{place}]");
+            if !message.is_object() {
+                return Err(WireError::shape(&at, "an object", &message.to_string()));
+            }
+            fields::content(message, &at)?;
+        }
+        match self.body.get("tools") {
+            None | Some(Value::Null | Value::Array(_)) => Ok(()),
+            Some(other) => Err(WireError::shape("tools", "a list", &other.to_string())),
+        }
     }
 
     /// `functions` and what belongs to them, as they were before there were tools.

@@ -134,10 +134,33 @@ pub(crate) fn take_values(body: &mut Map<String, Value>, name: &str) -> Result<V
 
 /// What a message says: a text or a list of parts.
 pub(crate) fn content<'v>(message: &'v Value, at: &str) -> Result<&'v Value, WireError> {
-    match &message["content"] {
-        Value::Null | Value::String(_) | Value::Array(_) => Ok(&message["content"]),
-        other => Err(WireError::shape(&format!("{at}.content"), "a string or a list", &other.to_string())),
+    said(&message["content"], &format!("{at}.content"))
+}
+
+/// A text, or a list of parts whose texts are some.
+pub(crate) fn said<'v>(content: &'v Value, at: &str) -> Result<&'v Value, WireError> {
+    let parts = match content {
+        Value::Null | Value::String(_) => return Ok(content),
+        Value::Array(parts) => parts,
+        other => return Err(WireError::shape(at, "a string or a list", &other.to_string())),
+    };
+    for (place, part) in parts.iter().enumerate() {
+        let is_text = part["type"].as_str().is_some_and(|kind| kind == "text" || kind.ends_with("_text"));
+        if !part.is_object() {
+            return Err(WireError::shape(&format!("{at}[{place}]"), "an object", &part.to_string()));
+        }
+        if is_text && !part["text"].is_string() {
+            let got = part.get("text").map_or_else(|| "nothing".to_owned(), Value::to_string);
+            return Err(WireError::shape(&format!("{at}[{place}].text"), "a string", &got));
+        }
     }
+    Ok(content)
+}
+
+/// The address of an image in a content part, or the image itself as one; some clients leave out the object around it.
+pub(crate) fn image(part: &Value) -> Option<&str> {
+    let image = &part["image_url"];
+    image["url"].as_str().or_else(|| image.as_str())
 }
 
 #[cfg(test)]

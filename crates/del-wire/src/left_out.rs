@@ -37,6 +37,69 @@ impl ServerApi {
                 None => names.push(name.clone()),
             }
         }
+        let list = |name: &str| body.get(name).and_then(Value::as_array).into_iter().flatten();
+        let of_messages = list("messages").flat_map(|message| self.left_out_of(message));
+        let of_tools = list("tools").flat_map(|tool| self.left_out_of_tool(tool));
+        for name in of_messages.chain(of_tools) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The same of a message: its members, and the kinds of its content parts.
+    fn left_out_of(self, message: &Value) -> Vec<String> {
+        let mut names = Vec::new();
+        let parts = || message["content"].as_array().into_iter().flatten();
+        let context = |part: &Value| part["type"] == "file" && part[plain::OWN]["context"].is_string();
+        if self != Self::Anthropic && parts().any(context) {
+            names.push("document.context".to_owned());
+        }
+        if self == Self::OpenAi {
+            return names;
+        }
+        let given = |name: &str| message[name].as_str().is_some_and(|text| !text.is_empty());
+        let role = message["role"].as_str().unwrap_or_default();
+        let is_result = matches!(role, "tool" | "function");
+        if given("name") && !is_result {
+            names.push("name".to_owned());
+        }
+        // They take back nothing but thoughts under a seal of their own.
+        if self != Self::Ollama && given("reasoning_content") && message["thinking_blocks"].is_null() {
+            names.push("reasoning_content".to_owned());
+        }
+        for part in parts() {
+            match part["type"].as_str() {
+                Some("text" | "refusal") | None => {}
+                Some(_) if self.takes_part(part, is_result || role == "user") => {}
+                Some(kind) => names.push(kind.to_owned()),
+            }
+        }
+        names
+    }
+
+    /// True for a content part that the server is told, beside texts.
+    fn takes_part(self, part: &Value, said_to_model: bool) -> bool {
+        match self {
+            Self::OpenAi => true,
+            Self::Ollama => ollama::to_server::takes_part(part),
+            Self::Responses => said_to_model && responses::to_server::part(part).is_some(),
+            Self::Anthropic => said_to_model && anthropic::part(part).is_some(),
+        }
+    }
+
+    /// The same of a tool.
+    fn left_out_of_tool(self, tool: &Value) -> Vec<String> {
+        let mut names = Vec::new();
+        for (api, own) in OWN {
+            let members = tool.get(own).and_then(Value::as_object).into_iter().flatten();
+            let told = members.filter(|(name, value)| api != self && !is_nothing(name, value));
+            names.extend(told.map(|(name, _)| format!("tools.{name}")));
+        }
+        if self == Self::Anthropic && tool.pointer("/function/strict") == Some(&Value::Bool(true)) {
+            names.push("tools.strict".to_owned());
+        }
         names
     }
 

@@ -1,5 +1,6 @@
 //! A streamed answer.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use del_dialects::{End, FaultKind, Report};
@@ -328,7 +329,7 @@ impl Stream {
             return;
         }
         let changed: Vec<&str> = self.changed().collect();
-        let refused: Vec<&str> = self.refused().filter(|name| is_plain(name)).collect();
+        let refused: Vec<Cow<'_, str>> = self.refused().map(in_list).collect();
         let remarks = [(CHANGED, changed.join(",")), (REFUSED, refused.join(","))];
         let remarks: Vec<_> = remarks.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         self.client.done(&remarks, out);
@@ -345,7 +346,13 @@ impl Stream {
     }
 }
 
-/// What stands in a comment is one line.
-pub(crate) fn is_plain(name: &str) -> bool {
-    name.chars().all(|letter| letter.is_ascii_graphic())
+/// A name of others in a list of a header or of a comment, which is one line: commas, and what is no visible ASCII, as
+/// addresses write it.
+pub(crate) fn in_list(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b',' | b'%');
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let spell = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    Cow::Owned(name.bytes().map(spell).collect())
 }

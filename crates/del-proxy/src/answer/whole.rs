@@ -5,7 +5,7 @@ use del_wire::chat::to_client::Chat;
 use del_wire::{ApiError, Blocks, Delta, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
 
 use super::choice::Choice;
-use super::stream::is_plain;
+use super::stream::in_list;
 use super::{Asking, Reader, Summary};
 
 /// An answer for the client.
@@ -94,7 +94,7 @@ pub fn translate_between(
         answer.changed.extend(choice.changed().map(str::to_owned));
         answer.guesses.extend(choice.guesses().map(|(id, kind)| (id.to_owned(), kind)));
         answer.broken.extend_from_slice(choice.broken());
-        answer.refused.extend(choice.refused().iter().filter(|name| is_plain(name)).cloned());
+        answer.refused.extend(choice.refused().iter().map(|name| in_list(name).into_owned()));
         answer.calls += choice.calls();
         answer.dialect = answer.dialect.take().or_else(|| choice.dialect().map(str::to_owned));
         told

@@ -26,6 +26,7 @@ use crate::request::{Apart, Request, no_object};
 use crate::route::Route;
 
 pub(super) use self::asking::Way;
+pub(crate) use self::outcome::DROPPED;
 use self::outcome::Outcome;
 pub(super) use self::outcome::{
     BROKEN_OFF, DIALECT, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
@@ -116,6 +117,9 @@ impl Exchange {
                 "expected no more than one choice (`n`) of a server of this API",
             )
             .hint("send a request for each choice"));
+        }
+        if api == Api::Chat && !route.chats() {
+            request.check_shape()?;
         }
         if api != Api::Chat || !route.chats() {
             request.note_left_out(route.api);

@@ -15,6 +15,7 @@ mod hybrid;
 mod marks;
 mod model;
 mod modes;
+mod passed;
 mod pools;
 mod refusals;
 mod routes;

@@ -65,7 +65,7 @@ pub fn messages(json: &str) -> Result<Value, WireError> {
 pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked, WireError> {
     let (mut messages, mut unread) = (Vec::new(), BTreeSet::new());
     if let Some(system) = body.get("system") {
-        let said = said(system, "system");
+        let said = said(fields::said(system, "system")?, "system");
         if said.as_str() != Some("") {
             messages.push(json!({"role": "system", "content": said}));
         }
@@ -138,6 +138,13 @@ fn function(mut tool: Value) -> Value {
         ("function".to_owned(), inner),
     ]));
     plain::mark(&tool, &mut function);
+    if let Value::Object(mut rest) = tool {
+        const READ: [&str; 5] = ["type", "name", "description", "input_schema", "cache_control"];
+        rest.retain(|name, value| !READ.contains(&name.as_str()) && !value.is_null());
+        if !rest.is_empty() {
+            function[plain::OWN] = Value::Object(rest);
+        }
+    }
     function
 }
 
@@ -248,10 +255,19 @@ fn result(content: &Value, unread: &mut BTreeSet<String>) -> Result<Value, WireE
 
 /// A block as a content part; `None` for one that has no place there.
 fn part(block: &Value, unread: &mut BTreeSet<String>) -> Result<Option<Value>, WireError> {
+    let kind = block["type"].as_str().unwrap_or_default();
     let mut part = bare_part(block)?;
     match &mut part {
         Some(part) => plain::mark(block, part),
-        None => drop(unread.insert(block["type"].as_str().unwrap_or_default().to_owned())),
+        None => drop(unread.insert(kind.to_owned())),
+    }
+    if let (Some(part), "document" | "search_result", Value::Object(members)) = (&mut part, kind, block) {
+        let mut whole = members.clone();
+        // No answer that is told here has citations.
+        if whole.shift_remove("citations").is_some_and(|asked| asked["enabled"] == true) {
+            unread.insert(format!("{kind}.citations"));
+        }
+        part[plain::OWN] = Value::Object(whole);
     }
     Ok(part)
 }
@@ -269,20 +285,27 @@ fn bare_part(block: &Value) -> Result<Option<Value>, WireError> {
     };
     Ok(match kind {
         "text" => Some(json!({"type": "text", "text": block["text"]})),
-        "search_result" => {
-            let said = ["title", "source"].map(|name| block[name].as_str().unwrap_or_default());
-            Some(
-                json!({"type": "text", "text": format!("{}\n{}\n{}", said[0], said[1], text(&block["content"]))}),
-            )
-        }
+        "search_result" => Some(titled(block, "source", &text(&block["content"]))),
         "image" => Some(json!({"type": "image_url", "image_url": {"url": address()?}})),
-        "document" if source["type"] == "text" => Some(json!({"type": "text", "text": source["data"]})),
+        "document" if source["type"] == "text" => {
+            Some(titled(block, "context", source["data"].as_str().unwrap_or_default()))
+        }
+        "document" if source["type"] == "content" => {
+            Some(titled(block, "context", &text(&source["content"])))
+        }
         "document" => {
             let name = block["title"].as_str().unwrap_or("document.pdf");
             Some(json!({"type": "file", "file": {"filename": name, "file_data": address()?}}))
         }
         _ => None,
     })
+}
+
+/// A text behind the title that a block has, and what another member says of it.
+fn titled(block: &Value, member: &str, said: &str) -> Value {
+    let about = ["title", member].into_iter().filter_map(|name| block[name].as_str());
+    let lines: Vec<&str> = about.chain([said]).collect();
+    json!({"type": "text", "text": lines.join("\n")})
 }
 
 fn assistant(content: &Value, unread: &mut BTreeSet<String>) -> Value {

@@ -1,14 +1,18 @@
 //! What a request says that other servers than Anthropic's do not take: images in results, where the beginning of the
-//! prompt is to be kept (`cache_control`), and members of its API alone. It goes along until it is known which server is
-//! asked.
+//! prompt is to be kept (`cache_control`), members of its API alone, of tools too, and documents in full. It goes along
+//! until it is known which server is asked.
 
 use serde_json::{Map, Value, json};
+
+use crate::responses;
+use crate::server_api::ServerApi;
 
 /// The member that has a mark on its way. Clients of chats may have one of the API's own name, which is theirs.
 pub(crate) const MARK: &str = "anthropic_cache_control";
 const NAME: &str = "cache_control";
 
-/// Members of a request that only these servers know, as a member of it on its way.
+/// Members of a request or of a tool that only these servers know, as a member of it on its way; of a content part, the
+/// block that it was.
 pub(crate) const OWN: &str = "anthropic";
 
 /// Has the mark of a block go along with what the block becomes.
@@ -26,13 +30,18 @@ pub(super) fn unmark(from: &Value, onto: &mut Value) {
     }
 }
 
-/// Takes this out of a request for a chat completion. `images` may stay in results where the server reads them there.
-pub fn make(body: &mut Map<String, Value>, images: bool) {
+/// Takes this out of a request for a chat completion that goes to a server of another API, with what of its tools is for
+/// servers of responses. Those read images in results, where they may stay.
+pub fn make(body: &mut Map<String, Value>, server: ServerApi) {
+    let responses = server == ServerApi::Responses;
     for name in [MARK, OWN] {
         body.shift_remove(name);
     }
     for tool in body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
         forget(tool);
+        if let Some(members) = tool.as_object_mut().filter(|_| !responses) {
+            members.shift_remove(responses::OWN);
+        }
     }
     let Some(Value::Array(messages)) = body.get_mut("messages") else { return };
     let mut plain: Vec<Value> = Vec::with_capacity(messages.len());
@@ -52,7 +61,7 @@ pub fn make(body: &mut Map<String, Value>, images: bool) {
         }
         if let Some(Value::Array(parts)) = message.get_mut("content") {
             parts.iter_mut().for_each(forget);
-            if role == "tool" && !images {
+            if role == "tool" && !responses {
                 moved.extend(parts.extract_if(.., |part| part["type"] != "text"));
             }
             if let Some(text) = joined(parts, &role) {
@@ -70,6 +79,7 @@ pub fn make(body: &mut Map<String, Value>, images: bool) {
 fn forget(marked: &mut Value) {
     if let Some(members) = marked.as_object_mut() {
         members.shift_remove(MARK);
+        members.shift_remove(OWN);
     }
 }
 
@@ -96,13 +106,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{MARK, OWN, make};
+    use crate::server_api::ServerApi;
 
     #[test]
     fn nothing_is_left_that_others_do_not_take() {
-        let text = |text: &str| json!({"type": "text", "text": text, MARK: {"type": "ephemeral"}});
+        let text = |text: &str| json!({"type": "text", "text": text, MARK: {"type": "ephemeral"}, OWN: {"type": "document"}});
         let image = |url: &str| json!({"type": "image_url", "image_url": {"url": url}});
         let result = |parts: Value| json!({"role": "tool", "tool_call_id": "a", "content": parts, MARK: {}});
-        let body = json!({MARK: {}, OWN: {}, "tools": [{"type": "function", MARK: {}}], "messages": [
+        let body = json!({MARK: {}, OWN: {}, "tools": [{"type": "function", MARK: {}, OWN: {}, "responses": {}}], "messages": [
             {"role": "system", "content": [text("a"), text("b")]},
             {"role": "user", "content": [text("One.")]},
             {"role": "assistant", "content": [text("c")], "tool_calls": [{"id": "a", MARK: {}}]},
@@ -112,7 +123,7 @@ mod tests {
             result(json!([image("3")])),
         ]});
         let mut body = body.as_object().unwrap().clone();
-        make(&mut body, false);
+        make(&mut body, ServerApi::OpenAi);
         let result = |text: &str| json!({"role": "tool", "tool_call_id": "a", "content": text});
         assert_eq!(
             Value::Object(body),

@@ -1,9 +1,11 @@
 //! A request for a server that speaks Anthropic's messages.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::plain;
-use crate::failed;
+use crate::{failed, fields};
 
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
@@ -29,8 +31,9 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
             out.insert(name.to_owned(), value.clone());
         }
     }
-    let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(*name)?.as_u64());
-    out.insert("max_tokens".to_owned(), json!(limit.unwrap_or(MOST_TOKENS)));
+    let mut limits = ["max_completion_tokens", "max_tokens"].iter().filter_map(|name| body.get(*name));
+    let limit = limits.find(|limit| !limit.is_null());
+    out.insert("max_tokens".to_owned(), limit.cloned().unwrap_or_else(|| json!(MOST_TOKENS)));
     // Chats go further.
     if out.get("temperature").and_then(Value::as_f64).is_some_and(|heat| heat > 1.0) {
         out.insert("temperature".to_owned(), json!(1.0));
@@ -71,14 +74,15 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
 /// The instructions, and the messages, whose roles take turns here.
 fn conversation(body: &Map<String, Value>) -> (Vec<Value>, Vec<Value>) {
     let (mut system, mut messages) = (Vec::new(), Vec::<Value>::new());
+    let mut ids = CallIds::default();
     for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
         let (role, blocks) = match message["role"].as_str().unwrap_or_default() {
             "system" | "developer" => {
                 system.extend(text_blocks(&message["content"]));
                 continue;
             }
-            "assistant" => ("assistant", assistant(message)),
-            "tool" | "function" => ("user", vec![result(message)]),
+            "assistant" => ("assistant", assistant(message, &mut ids)),
+            "tool" | "function" => ("user", vec![result(message, &mut ids)]),
             _ => ("user", content(&message["content"])),
         };
         if blocks.is_empty() {
@@ -101,11 +105,14 @@ fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
     let tools: Vec<Value> = tools
         .filter_map(|tool| Some((tool, tool.get("function")?)))
         .map(|(tool, function)| {
-            let schema = function.get("parameters").cloned().unwrap_or_else(|| json!({"type": "object"}));
+            let schema = schema(&function["parameters"]);
             let description = function["description"].as_str().unwrap_or_default();
             let mut told =
                 json!({"name": function["name"], "description": description, "input_schema": schema});
             plain::unmark(tool, &mut told);
+            if let (Value::Object(told), Some(Value::Object(own))) = (&mut told, tool.get(plain::OWN)) {
+                told.extend(own.clone());
+            }
             told
         })
         .collect();
@@ -128,22 +135,65 @@ fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
     out.insert("tool_choice".to_owned(), choice);
 }
 
-fn assistant(message: &Value) -> Vec<Value> {
+/// The API refuses a schema that does not say that arguments are an object; chats may leave out all of it.
+fn schema(parameters: &Value) -> Value {
+    let mut schema = parameters.as_object().cloned().unwrap_or_default();
+    schema.insert("type".to_owned(), json!("object"));
+    Value::Object(schema)
+}
+
+/// The ids of calls as the API takes them: of few signs, and none twice in a conversation. Other servers number their calls
+/// anew in each answer, or write the tool's name into the id.
+#[derive(Debug, Default)]
+struct CallIds {
+    told: HashSet<String>,
+    /// Those without a result, as they were given and as they are told.
+    waiting: Vec<(String, String)>,
+}
+
+impl CallIds {
+    fn call(&mut self, id: &Value) -> String {
+        let given = id.as_str().unwrap_or_default();
+        let plain = Self::plain(given);
+        let mut told = plain.clone();
+        let mut number = 1;
+        while !self.told.insert(told.clone()) {
+            number += 1;
+            told = format!("{plain}_{number}");
+        }
+        self.waiting.push((given.to_owned(), told.clone()));
+        told
+    }
+
+    fn result(&mut self, id: &Value) -> String {
+        let given = id.as_str().unwrap_or_default();
+        match self.waiting.iter().position(|(waiting, _)| waiting == given) {
+            Some(place) => self.waiting.remove(place).1,
+            None => Self::plain(given),
+        }
+    }
+
+    fn plain(id: &str) -> String {
+        let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '-' { sign } else { '_' };
+        id.chars().map(plain).collect()
+    }
+}
+
+fn assistant(message: &Value, ids: &mut CallIds) -> Vec<Value> {
     let mut blocks: Vec<Value> = message["thinking_blocks"].as_array().cloned().unwrap_or_default();
     blocks.extend(text_blocks(&message["content"]));
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         let input = &function["arguments"];
-        let mut block =
-            json!({"type": "tool_use", "id": call["id"], "name": function["name"], "input": input});
+        let mut block = json!({"type": "tool_use", "id": ids.call(&call["id"]), "name": function["name"], "input": input});
         plain::unmark(call, &mut block);
         blocks.push(block);
     }
     blocks
 }
 
-fn result(message: &Value) -> Value {
-    let (id, said) = (&message["tool_call_id"], content(&message["content"]));
+fn result(message: &Value, ids: &mut CallIds) -> Value {
+    let (id, said) = (ids.result(&message["tool_call_id"]), content(&message["content"]));
     let mut result = json!({"type": "tool_result", "tool_use_id": id, "content": said});
     if message[failed::MEMBER] == true {
         result["is_error"] = json!(true);
@@ -165,14 +215,25 @@ fn content(content: &Value) -> Vec<Value> {
     }
 }
 
-fn part(part: &Value) -> Option<Value> {
+/// A content part as a block; `None` for one that the API has no place for.
+pub(crate) fn part(part: &Value) -> Option<Value> {
+    if let Some(whole @ Value::Object(_)) = part.get(plain::OWN) {
+        return Some(whole.clone());
+    }
     let mut block = match part["type"].as_str()? {
         "text" => {
             let text = part["text"].as_str().filter(|text| !text.is_empty())?;
             json!({"type": "text", "text": text})
         }
-        "image_url" => json!({"type": "image", "source": source(part["image_url"]["url"].as_str()?)}),
-        "file" => json!({"type": "document", "source": source(part["file"]["file_data"].as_str()?)}),
+        "image_url" => json!({"type": "image", "source": source(fields::image(part)?)}),
+        "file" => {
+            let file = &part["file"];
+            let mut document = json!({"type": "document", "source": source(file["file_data"].as_str()?)});
+            if let Some(name @ Value::String(_)) = file.get("filename") {
+                document["title"] = name.clone();
+            }
+            document
+        }
         _ => return None,
     };
     plain::unmark(part, &mut block);

@@ -143,7 +143,11 @@ fn options(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
     if let Some(effort @ Value::String(_)) = own.get("think") {
         out.insert("reasoning_effort".to_owned(), effort.clone());
     }
-    let mut given = body.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut given = match body.get("options") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(given)) => given.clone(),
+        Some(other) => return Err(WireError::shape("options", "an object", &other.to_string())),
+    };
     let same = SAME.iter().map(|name| (*name, *name));
     for (theirs, ours) in RENAMED.into_iter().chain(same) {
         // A limit below zero is none.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::ollama::OWN;
-use crate::{failed, responses};
+use crate::{failed, fields, responses};
 
 /// Members of a request for a chat completion that the API has nothing for. Others stay in it: some may be its own.
 pub(crate) const IGNORED: [&str; 13] = [
@@ -130,12 +130,21 @@ fn message(given: &Value, names: &mut HashMap<String, String>) -> Value {
     out
 }
 
-/// The text of a content, and its images in base 64. The API fetches none, so those that are addresses stay out.
+/// True for a content part that the API has a place for: a text, or an image in base 64. It fetches none, so those that are
+/// addresses stay out.
+pub(crate) fn takes_part(part: &Value) -> bool {
+    part["text"].is_string() || image(part).is_some()
+}
+
+fn image(part: &Value) -> Option<&str> {
+    fields::image(part)?.split_once(";base64,").map(|(_, data)| data)
+}
+
+/// The text of a content, and its images.
 fn content(content: &Value) -> (String, Vec<String>) {
     let Some(parts) = content.as_array() else {
         return (content.as_str().unwrap_or_default().to_owned(), Vec::new());
     };
     let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-    let images = parts.iter().filter_map(|part| part["image_url"]["url"].as_str()?.split_once(";base64,"));
-    (texts.join("\n"), images.map(|(_, data)| data.to_owned()).collect())
+    (texts.join("\n"), parts.iter().filter_map(image).map(str::to_owned).collect())
 }

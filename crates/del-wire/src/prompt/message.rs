@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::{parts, text_of};
+use crate::anthropic::plain;
 
 /// What a stretch of a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +87,8 @@ impl Message {
             let mut body = if part.is_string() { json!({"type": "text"}) } else { part.clone() };
             if let Some(text) = text_of(part) {
                 body["text"] = json!(change(text));
+                // What it was in another API says the same unchanged.
+                body.as_object_mut().and_then(|members| members.shift_remove(plain::OWN));
             }
             self.add_part(Part::Text, body);
         }

@@ -91,8 +91,11 @@ pub fn read(
     }
     let (conversation, unread) = (items.messages, items.unread);
     let mut messages = conversation.clone();
-    if let Some(text) = body.get("instructions").and_then(Value::as_str).filter(|text| !text.is_empty()) {
-        messages.insert(0, json!({"role": "system", "content": text}));
+    match body.get("instructions") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(text)) if text.is_empty() => {}
+        Some(text @ Value::String(_)) => messages.insert(0, json!({"role": "system", "content": text})),
+        Some(other) => return Err(WireError::shape("instructions", "a string", &other.to_string())),
     }
     join_system(&mut messages);
     let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
@@ -175,8 +178,10 @@ fn tool(tool: Value) -> Value {
     let mut members = Map::from_iter([("type".to_owned(), kind.clone())]);
     if let (Some(kind @ ("function" | "custom")), Value::Object(mut inner)) = (kind.as_str(), tool) {
         inner.shift_remove("type");
-        // Servers other than its makers' refuse some schemas under it.
-        inner.shift_remove("strict");
+        // Servers of other APIs refuse some schemas under it.
+        if let Some(strict @ Value::Bool(_)) = inner.shift_remove("strict") {
+            members.insert(OWN.to_owned(), json!({"strict": strict}));
+        }
         members.insert(kind.to_owned(), Value::Object(inner));
     }
     Value::Object(members)
@@ -228,7 +233,8 @@ impl Items {
                     self.sealed.push(json!({"type": "thinking", "thinking": thought, "signature": seal}));
                 }
                 if !texts.is_empty() {
-                    self.thought = Some(thought);
+                    let before = self.thought.take().map(|before| before + "\n");
+                    self.thought = Some(before.unwrap_or_default() + &thought);
                 }
             }
             // What hosted tools did, and other records that no model reads.
@@ -337,8 +343,13 @@ fn part(part: &Value) -> Result<Option<Value>, WireError> {
             }
             Some(json!({"type": "image_url", "image_url": image}))
         }
-        "input_file" => Some(json!({"type": "file", "file": {
-            "filename": part["filename"], "file_data": given(&["file_data", "file_url"])?}})),
+        "input_file" => {
+            let mut file = json!({"file_data": given(&["file_data", "file_url"])?});
+            if part["filename"].is_string() {
+                file["filename"] = part["filename"].clone();
+            }
+            Some(json!({"type": "file", "file": file}))
+        }
         _ => None,
     })
 }

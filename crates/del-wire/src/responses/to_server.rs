@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::responses::{LOGPROBS, OWN};
-use crate::{arguments, failed};
+use crate::{arguments, failed, fields};
 
 /// Members that the API has as chat completions do.
 const ALIKE: [&str; 14] = [
@@ -89,6 +89,11 @@ fn put(object: &str, name: &str, value: Value, body: &mut Map<String, Value>) {
 /// A tool. Without a word on it, the API takes schemas for strict ones and refuses those that are not.
 fn tool(tool: &Value) -> Value {
     let mut flat = flat(tool, "function");
+    if let Some(members) = flat.as_object_mut()
+        && let Some(Value::Object(own)) = members.shift_remove(OWN)
+    {
+        members.extend(own);
+    }
     if flat["type"] == "function" && flat.get("strict").is_none() {
         flat["strict"] = json!(false);
     }
@@ -179,18 +184,29 @@ fn text(content: &Value) -> String {
 /// What a user says: a text, or texts with images and files.
 fn parts(content: &Value) -> Value {
     let Some(list) = content.as_array() else { return json!(text(content)) };
-    let part = |part: &Value| match part["type"].as_str()? {
+    list.iter().filter_map(part).collect()
+}
+
+/// A content part of a user as the API has it; `None` for one that it has no place for.
+pub(crate) fn part(part: &Value) -> Option<Value> {
+    match part["type"].as_str()? {
         "text" => Some(json!({"type": "input_text", "text": part["text"]})),
         "image_url" => {
-            let image = &part["image_url"];
-            let detail = image["detail"].as_str().unwrap_or("auto");
-            Some(json!({"type": "input_image", "image_url": image["url"], "detail": detail}))
+            let detail = part["image_url"]["detail"].as_str().unwrap_or("auto");
+            Some(json!({"type": "input_image", "image_url": fields::image(part)?, "detail": detail}))
         }
+        kind @ "input_audio" => Some(json!({"type": kind, kind: part[kind]})),
         "file" => {
-            let file = &part["file"];
-            Some(json!({"type": "input_file", "filename": file["filename"], "file_data": file["file_data"]}))
+            let mut file = Map::from_iter([("type".to_owned(), json!("input_file"))]);
+            for name in ["filename", "file_data", "file_id"] {
+                if let Some(value @ Value::String(text)) = part["file"].get(name) {
+                    let is_address = name == "file_data" && text.starts_with("http");
+                    let name = if is_address { "file_url" } else { name };
+                    file.insert(name.to_owned(), value.clone());
+                }
+            }
+            Some(Value::Object(file))
         }
         _ => None,
-    };
-    list.iter().filter_map(part).collect()
+    }
 }

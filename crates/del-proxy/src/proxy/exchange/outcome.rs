@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{Exchange, MOST_TRIES, Way};
 use crate::account::Account;
-use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
+use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, in_list, translate_between};
 use crate::memory::Past;
 use crate::proxy::streamed::{Afterwards, Streamed};
 use crate::proxy::{insert, text};
@@ -46,7 +46,7 @@ pub(in crate::proxy) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
 const DROPPED_TOOLS: &str = "x-del-dropped-tools";
 /// Names the members of the request that were left out, as the server's API has no place for them.
-const DROPPED: &str = "x-del-dropped-parameters";
+pub(crate) const DROPPED: &str = "x-del-dropped-parameters";
 
 impl Exchange {
     pub(in crate::proxy) fn reader(&self, way: Way) -> Reader {
@@ -86,6 +86,7 @@ impl Exchange {
     pub(in crate::proxy) fn tell_dropped(&self, as_it_came: bool, headers: &mut HeaderMap) {
         let lists = [(DROPPED_TOOLS, self.request.dropped(as_it_came)), (DROPPED, self.request.left_out())];
         for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            let list: Vec<_> = list.iter().map(|name| in_list(name)).collect();
             insert(headers, name, &list.join(","));
         }
     }

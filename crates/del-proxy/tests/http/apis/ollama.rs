@@ -76,8 +76,11 @@ async fn ollamas_clients_get_vectors_and_see_what_is_loaded() {
         }
     });
     let stand = Stand::new(model).await;
-    let body = json!({"model": "m", "input": ["a", "b"], "dimensions": 2, "truncate": true});
-    let said = ask(&stand, "/api/embed", &body).await;
+    let body = json!({"model": "m", "input": ["a", "b"], "dimensions": 2, "truncate": true,
+        "options": {"num_ctx": 9}, "é,": 1, "keep_alive": null});
+    let response = post(&stand, "/api/embed", &body).await;
+    assert_eq!(response.headers()["x-del-dropped-parameters"], "truncate,options,%C3%A9%2C");
+    let said = document(response).await;
     assert_eq!((&said["embeddings"], &said["prompt_eval_count"]), (&json!([[0.5, 1e-9], [2]]), &json!(4)));
     let sent = stand.model.last();
     assert_eq!(sent.body(), json!({"model": "m", "input": ["a", "b"], "dimensions": 2}));
