@@ -24,6 +24,7 @@ from transformers.utils.chat_parsing.response_templates import load_response_tem
 
 # What no template says, and why. A dialect that has one fails the test of this list.
 WITHOUT = {
+    "agent-zero": "a call of a certain name is none",
     "amrita-am": "one tool is called in a form of its own",
     "apertus": "calls stand inside thinking",
     "bfcl-xml": "values carry entities of XML, which nothing decodes",
