@@ -52,8 +52,19 @@ impl Asked {
             fields::content(message, &at)?;
         }
         match self.body.get("tools") {
-            None | Some(Value::Null | Value::Array(_)) => Ok(()),
-            Some(other) => Err(WireError::shape("tools", "a list", &other.to_string())),
+            None | Some(Value::Null | Value::Array(_)) => {}
+            Some(other) => return Err(WireError::shape("tools", "a list", &other.to_string())),
+        }
+        match self.body.get("tool_choice") {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::String(word)) if matches!(word.as_str(), "none" | "auto" | "required" | "any") => {
+                Ok(())
+            }
+            Some(choice) if choice.pointer("/function/name").is_some_and(Value::is_string) => Ok(()),
+            Some(other) => {
+                let expected = "none, auto, required or a function with its name";
+                Err(WireError::shape("tool_choice", expected, &other.to_string()))
+            }
         }
     }
 

@@ -22,6 +22,8 @@ pub struct Chunk {
     pub choices: Vec<Delta>,
     /// Tokens, once the server says them.
     pub usage: Option<Usage>,
+    /// How long it took, where the server says that.
+    pub times: Option<Times>,
     /// The server gave up.
     pub error: Option<ApiError>,
 }
@@ -120,6 +122,19 @@ pub struct Usage {
     pub reasoning: u64,
 }
 
+/// How long an answer took, as Ollama's servers say it, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Times {
+    /// All of it.
+    pub total: u64,
+    /// Loading the model.
+    pub load: u64,
+    /// Reading the prompt.
+    pub prompt: u64,
+    /// Writing the answer.
+    pub completion: u64,
+}
+
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Self) {
         self.prompt = self.prompt.saturating_add(more.prompt);
@@ -163,6 +178,7 @@ impl Chunk {
             model: fields.text("model").ok().flatten(),
             choices,
             usage: usage(fields),
+            times: times(fields),
             error: None,
         })
     }
@@ -210,6 +226,16 @@ fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
         delta.finish = Some(delta.reason.as_deref().map_or(Finish::Stop, Finish::from_reason));
     }
     Ok(delta)
+}
+
+fn times(fields: &Fields<'_>) -> Option<Times> {
+    let of = |name| fields.number(name).unwrap_or(0);
+    fields.has("total_duration").then(|| Times {
+        total: of("total_duration"),
+        load: of("load_duration"),
+        prompt: of("prompt_eval_duration"),
+        completion: of("eval_duration"),
+    })
 }
 
 fn usage(fields: &Fields<'_>) -> Option<Usage> {

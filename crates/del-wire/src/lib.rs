@@ -94,7 +94,7 @@ pub mod tools;
 pub use api_error::{ApiError, ApiErrorKind};
 pub use asked::Asked;
 pub use assembly::Assembly;
-pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Usage};
+pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Times, Usage};
 pub use error::WireError;
 pub use from_server::FromServer;
 pub use heard::Heard;

@@ -118,7 +118,7 @@ impl Exchange {
             )
             .hint("send a request for each choice"));
         }
-        if api == Api::Chat && !route.chats() {
+        if !route.chats() {
             request.check_shape()?;
         }
         if api != Api::Chat || !route.chats() {

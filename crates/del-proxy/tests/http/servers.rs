@@ -143,6 +143,32 @@ async fn a_server_may_speak_ollamas_api() {
     assert_eq!((text.as_str(), calls, finish.as_str()), ("Well.", spelled, "tool_calls"));
 }
 
+/// Its clients divide tokens by these.
+#[tokio::test]
+async fn ollamas_clients_see_how_long_it_took() {
+    let times = ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"];
+    let model = Model::new(move |seen| {
+        let mut last =
+            json!({"message": {"role": "assistant", "content": "Hi."}, "done": true, "done_reason": "stop"});
+        for (place, name) in times.iter().enumerate() {
+            last[*name] = json!(place + 7);
+        }
+        if seen.body()["stream"] == false {
+            return Reply::Whole(200, "", last.to_string());
+        }
+        let first = json!({"message": {"role": "assistant", "content": "Oh. "}, "done": false});
+        Reply::Stream([first, last].map(|line| format!("{line}\n").into_bytes()).to_vec(), Then::End)
+    });
+    let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = ServerApi::Ollama).await;
+    for stream in [false, true] {
+        let body = json!({"model": "m", "stream": stream, "messages": [{"role": "user", "content": "Hi."}]});
+        let answer = stand.request(Method::POST, "/api/chat").body(body.to_string()).send().await.unwrap();
+        let text = answer.text().await.unwrap();
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(times.map(|name| last[name].as_u64()), [Some(7), Some(8), Some(9), Some(10)], "{text}");
+    }
+}
+
 #[tokio::test]
 async fn the_prompt_goes_to_servers_of_every_api() {
     for (api, said) in [

@@ -118,7 +118,7 @@ impl Messages {
         choices.push(end);
         self.count(&fields);
         let (id, model) = (fields.text("id")?, fields.text("model")?);
-        Ok(Chunk { id, model, choices, usage: Some(self.usage), error: None })
+        Ok(Chunk { id, model, choices, usage: Some(self.usage), ..Chunk::default() })
     }
 
     /// Here tokens that were read before are counted apart from the others.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::chunk::Usage;
+use crate::chunk::{Times, Usage};
 use crate::members::{Members, json_text};
 use crate::told::{Block, Blocks, Piece, ToClient, Told};
 
@@ -17,6 +17,7 @@ pub struct Ollama {
     open: Option<Open>,
     reason: Option<String>,
     usage: Usage,
+    times: Times,
     /// How likely the tokens were whose text has not gone out.
     logprobs: Vec<Value>,
 }
@@ -40,6 +41,7 @@ impl Ollama {
             open: None,
             reason: None,
             usage: Usage::default(),
+            times: Times::default(),
             logprobs: Vec::new(),
         }
     }
@@ -72,12 +74,12 @@ impl Ollama {
             let known = |reason: &&str| matches!(*reason, "length" | "load");
             line.add_text("done_reason", self.reason.as_deref().filter(known).unwrap_or("stop"));
             for (name, number) in [
-                ("total_duration", 0),
-                ("load_duration", 0),
+                ("total_duration", self.times.total),
+                ("load_duration", self.times.load),
                 ("prompt_eval_count", self.usage.prompt),
-                ("prompt_eval_duration", 0),
+                ("prompt_eval_duration", self.times.prompt),
                 ("eval_count", self.usage.completion),
-                ("eval_duration", 0),
+                ("eval_duration", self.times.completion),
             ] {
                 line.add_number(name, number);
             }
@@ -137,6 +139,7 @@ impl Ollama {
 impl ToClient for Ollama {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
+        self.times = told.chunk.times.unwrap_or(self.times);
         for new in told.choices.iter().filter(|new| new.index == 0) {
             self.logprobs.extend(told.logprobs(new));
             new.pieces.iter().for_each(|piece| self.piece(piece, out));
@@ -156,6 +159,7 @@ impl ToClient for Ollama {
 
     fn whole(&mut self, told: &Told<'_>) -> String {
         self.usage = told.chunk.usage.unwrap_or_default();
+        self.times = told.chunk.times.unwrap_or_default();
         let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
         if let Some(new) = told.choices.first() {
             self.reason.clone_from(&new.reason);

@@ -117,7 +117,7 @@ impl Responses {
         self.finish(&fields, &mut end)?;
         choices.push(end);
         let (id, model) = (fields.text("id")?, fields.text("model")?);
-        Ok(Chunk { id, model, choices, usage: usage(&fields), error: None })
+        Ok(Chunk { id, model, choices, usage: usage(&fields), ..Chunk::default() })
     }
 
     /// The last event of a stream.
