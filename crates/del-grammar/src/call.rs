@@ -5,11 +5,11 @@ use std::sync::Arc;
 use del_dialects::description::{Codec, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
 use del_dialects::{Dialect, Tool, spelling};
 
-use crate::Warning;
 use crate::fields;
 use crate::rules::{Class, Expr, Rules};
 use crate::shape::Parameters;
 use crate::value::Values;
+use crate::{Warning, Warnings};
 
 /// The calls of one answer.
 pub(crate) struct Calls {
@@ -53,7 +53,7 @@ pub(crate) fn calls(
     tools: &[Tool],
     parallel: bool,
     rules: &mut Rules,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Warnings,
 ) -> Calls {
     // The tool itself, where a form of calls is only for it.
     let own =
@@ -232,7 +232,7 @@ fn call(
     steps: &[Step],
     tools: &[&Tool],
     rules: &mut Rules,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Warnings,
 ) -> Expr {
     let python;
     let literal = match dialect.codec() {
@@ -275,9 +275,7 @@ fn call(
         for keyword in std::mem::take(&mut values.missed) {
             let warning =
                 Warning { tool: tool.name.clone(), path: String::new(), keyword: keyword.to_owned() };
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
+            warnings.add(warning);
         }
         let arguments = values.rules.named(&format!("{}-args", tool.name), arguments);
         ways.push(filled(&steps[from..to], &tool.name, &arguments));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::rules::{Class, Expr, RuleId};
 use crate::shape::{Parameters, Shape};
 use crate::value::{self, Values};
-use crate::{Warning, pattern, strings};
+use crate::{Warning, Warnings, pattern, strings};
 
 /// The arguments of one tool.
 pub(crate) fn arguments(
@@ -16,7 +16,7 @@ pub(crate) fn arguments(
     tool: &Tool,
     parameters: &Parameters,
     values: &mut Values<'_>,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Warnings,
 ) -> Expr {
     let mut ways = Vec::new();
     let next = closer.and_then(|closer| next_lines(form, closer, parameters));
@@ -50,7 +50,7 @@ pub(crate) fn argument(
     key: &str,
     parameters: &Parameters,
     values: &mut Values<'_>,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Warnings,
 ) -> Expr {
     let declared = parameters.kinds(&parameters.shape).into_iter().find_map(|shape| match shape {
         Shape::Object { members, .. } => members.iter().find(|member| member.key == key),
@@ -88,7 +88,7 @@ struct Fields<'a, 'r> {
     tool: &'a str,
     parameters: &'a Parameters,
     values: &'a mut Values<'r>,
-    warnings: &'a mut Vec<Warning>,
+    warnings: &'a mut Warnings,
     /// The rules of objects and lists that are written as elements, by their shapes.
     nested: Vec<(Shape, RuleId)>,
 }
@@ -283,10 +283,7 @@ impl Fields<'_, '_> {
             Key::Named(key) => key.to_owned(),
             _ => "*".to_owned(),
         };
-        let warning = Warning { tool: self.tool.to_owned(), path, keyword: keyword.to_owned() };
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
+        self.warnings.add(Warning { tool: self.tool.to_owned(), path, keyword: keyword.to_owned() });
     }
 
     fn text(&mut self, key: Key<'_>, min: u32, max: Option<u32>) -> Expr {

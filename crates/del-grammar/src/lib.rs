@@ -42,6 +42,7 @@ mod text;
 mod value;
 mod without;
 
+use std::collections::HashSet;
 use std::fmt;
 
 use del_dialects::{Dialect, Tool};
@@ -121,7 +122,7 @@ pub enum GrammarError {
 }
 
 /// Something that a schema asks and the grammar does not hold a model to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Warning {
     /// The tool's name.
@@ -130,6 +131,21 @@ pub struct Warning {
     pub path: String,
     /// The keyword of JSON Schema.
     pub keyword: String,
+}
+
+/// Warnings in the order in which they were found, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    list: Vec<Warning>,
+    known: HashSet<Warning>,
+}
+
+impl Warnings {
+    pub(crate) fn add(&mut self, warning: Warning) {
+        if self.known.insert(warning.clone()) {
+            self.list.push(warning);
+        }
+    }
 }
 
 impl fmt::Display for Warning {
@@ -171,8 +187,10 @@ impl Grammar {
             Choice::Auto | Choice::Required => (tools, options.parallel),
         };
         let mut grammar = Self { rules: Rules::default(), triggers: Vec::new(), warnings: Vec::new() };
+        let mut warnings = Warnings::default();
         let root = grammar.rules.reserve("root");
-        let calls = call::calls(dialect, tools, parallel, &mut grammar.rules, &mut grammar.warnings);
+        let calls = call::calls(dialect, tools, parallel, &mut grammar.rules, &mut warnings);
+        grammar.warnings = warnings.list;
         grammar.triggers = calls.triggers;
         let started = calls.headless.is_some();
         let (body, thought) = match options.choice {

@@ -1,6 +1,7 @@
 //! The parts of a grammar, as no target has them and every target knows them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// Named rules; the first is the root.
 #[derive(Debug, Clone, Default)]
@@ -163,6 +164,14 @@ impl Rules {
     }
 }
 
+/// Leaves the first of all that are equal. A schema may have thousands.
+pub(crate) fn keep_first<T: Hash + Eq>(list: &mut Vec<T>) {
+    let mut seen = HashSet::with_capacity(list.len());
+    let first: Vec<bool> = list.iter().map(|one| seen.insert(one)).collect();
+    let mut first = first.into_iter();
+    list.retain(|_| first.next().unwrap_or(true));
+}
+
 /// The longest name, before a number makes it unique.
 const MAX_NAME: usize = 64;
 
@@ -199,13 +208,9 @@ impl Expr {
     pub(crate) fn choice(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for part in parts {
-            let parts = if let Self::Choice(parts) = part { parts } else { vec![part] };
-            for part in parts {
-                if !flat.contains(&part) {
-                    flat.push(part);
-                }
-            }
+            if let Self::Choice(parts) = part { flat.extend(parts) } else { flat.push(part) }
         }
+        keep_first(&mut flat);
         if flat.len() == 1 { flat.remove(0) } else { Self::Choice(flat) }
     }
 

@@ -7,11 +7,11 @@ use del_dialects::Tool;
 use read::Reader;
 use serde_json::{Map, Value};
 
-use crate::Warning;
+use crate::Warnings;
 use crate::rules::Expr;
 
 /// A set of values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     Any,
     Const(Value),
@@ -60,7 +60,7 @@ pub(crate) enum Shape {
 }
 
 /// A member of an object.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) key: String,
     pub(crate) required: bool,
@@ -82,7 +82,7 @@ pub(crate) struct Definition {
 }
 
 impl Parameters {
-    pub(crate) fn of(tool: &Tool, warnings: &mut Vec<Warning>) -> Self {
+    pub(crate) fn of(tool: &Tool, warnings: &mut Warnings) -> Self {
         let mut reader = Reader::new(tool, warnings);
         let no_arguments =
             tool.parameters.get("properties").is_some_and(|all| all == &Value::Object(Map::new()))

@@ -22,8 +22,6 @@ pub struct Chunk {
     pub choices: Vec<Delta>,
     /// Tokens, once the server says them.
     pub usage: Option<Usage>,
-    /// How long it took, where the server says that.
-    pub times: Option<Times>,
     /// The server gave up.
     pub error: Option<ApiError>,
 }
@@ -53,6 +51,8 @@ pub struct Delta {
     pub reason: Option<String>,
     /// The text at which the server stopped, of those that the request names.
     pub stopped_at: Option<String>,
+    /// How long it took, where the server says that.
+    pub times: Option<Times>,
 }
 
 impl Delta {
@@ -178,7 +178,6 @@ impl Chunk {
             model: fields.text("model").ok().flatten(),
             choices,
             usage: usage(fields),
-            times: times(fields),
             error: None,
         })
     }
@@ -224,6 +223,7 @@ fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
     if fields.get("done") == Some("true") {
         delta.reason = fields.text("done_reason")?;
         delta.finish = Some(delta.reason.as_deref().map_or(Finish::Stop, Finish::from_reason));
+        delta.times = times(fields);
     }
     Ok(delta)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use crate::chunk::{Chunk, Delta};
+use crate::chunk::{Chunk, Delta, Times};
 use crate::members::Members;
 use crate::native::call_json;
 use crate::{logprobs, refused};
@@ -94,6 +94,11 @@ impl Told<'_> {
     /// At which text of the request's the server stopped.
     pub(crate) fn stopped_at(&self, new: &ToldChoice) -> Option<&str> {
         self.said_of(new).find_map(|delta| delta.stopped_at.as_deref())
+    }
+
+    /// How long the answer took.
+    pub(crate) fn times(&self, new: &ToldChoice) -> Option<Times> {
+        self.said_of(new).find_map(|delta| delta.times)
     }
 
     fn said_of(&self, new: &ToldChoice) -> impl Iterator<Item = &Delta> {

@@ -156,7 +156,7 @@ fn read_parameters(fields: &Map<String, Value>, at: &str) -> Result<Value, Tools
     match found {
         None => Ok(json!({"type": "object", "properties": {}})),
         Some((_, Value::Object(schema))) => match schema.get("properties") {
-            None | Some(Value::Object(_)) => Ok(Value::Object(schema.clone())),
+            None | Some(Value::Null | Value::Object(_)) => Ok(Value::Object(schema.clone())),
             Some(other) => {
                 Err(shape(&format!("{at}.{}.properties", found.map_or("", |f| f.0)), "an object", other))
             }
@@ -233,7 +233,7 @@ mod tests {
         let tools = read(&json!([
             {"type": "function", "function": {"name": "a", "description": "A", "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}},
             {"name": "b", "parameters": {"type": "object"}},
-            {"name": "c", "input_schema": {"type": "object"}},
+            {"name": "c", "input_schema": {"type": "object", "properties": null}},
             {"name": "d", "description": null, "inputSchema": {"type": "object"}},
             {"type": "function", "name": "e"},
         ]))

@@ -1,13 +1,14 @@
 //! Reads a JSON Schema.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use del_dialects::Tool;
 use serde_json::{Map, Value};
 
 use super::bounds::{bound, count, outer_bound};
 use super::{Definition, Member, Shape};
-use crate::{Warning, pattern};
+use crate::rules::keep_first;
+use crate::{Warning, Warnings, pattern};
 
 /// The most schemas in one tool's parameters; what is beyond is taken for any value.
 const MAX_SCHEMAS: usize = 20_000;
@@ -62,7 +63,7 @@ const BEYOND: [&str; 18] = [
 pub(super) struct Reader<'a> {
     root: &'a Value,
     tool: &'a str,
-    warnings: &'a mut Vec<Warning>,
+    warnings: &'a mut Warnings,
     pub(super) definitions: Vec<Definition>,
     /// References that were read, and the places of what they refer to.
     places: HashMap<String, usize>,
@@ -70,7 +71,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(tool: &'a Tool, warnings: &'a mut Vec<Warning>) -> Self {
+    pub(super) fn new(tool: &'a Tool, warnings: &'a mut Warnings) -> Self {
         Self {
             root: &tool.parameters,
             tool: &tool.name,
@@ -239,20 +240,22 @@ impl<'a> Reader<'a> {
     fn object(&mut self, schema: &Map<String, Value>, path: &mut String, depth: usize) -> Shape {
         let empty = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-        let required: Vec<&str> = schema
+        let mut required: Vec<&str> = schema
             .get("required")
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
             .collect();
+        keep_first(&mut required);
+        let has_to_be: HashSet<&str> = required.iter().copied().collect();
         let mut members: Vec<Member> = Vec::new();
         for (key, schema) in properties {
             let shape = self.inside(path, key, schema, depth);
-            members.push(Member { key: key.clone(), required: required.contains(&key.as_str()), shape });
+            members.push(Member { key: key.clone(), required: has_to_be.contains(key.as_str()), shape });
         }
         for key in required {
-            if members.iter().all(|member| member.key != key) {
+            if !properties.contains_key(key) {
                 members.push(Member { key: key.to_owned(), required: true, shape: Shape::Any });
             }
         }
@@ -336,11 +339,11 @@ impl<'a> Reader<'a> {
     }
 
     fn warn(&mut self, path: &str, keyword: &str) {
-        let warning =
-            Warning { tool: self.tool.to_owned(), path: path.to_owned(), keyword: keyword.to_owned() };
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
+        self.warnings.add(Warning {
+            tool: self.tool.to_owned(),
+            path: path.to_owned(),
+            keyword: keyword.to_owned(),
+        });
     }
 }
 
@@ -375,13 +378,9 @@ fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
 fn one_of(shapes: Vec<Shape>) -> Shape {
     let mut flat: Vec<Shape> = Vec::new();
     for shape in shapes {
-        let shapes = if let Shape::OneOf(shapes) = shape { shapes } else { vec![shape] };
-        for shape in shapes {
-            if !flat.contains(&shape) {
-                flat.push(shape);
-            }
-        }
+        if let Shape::OneOf(shapes) = shape { flat.extend(shapes) } else { flat.push(shape) }
     }
+    keep_first(&mut flat);
     match flat.len() {
         _ if flat.contains(&Shape::Any) => Shape::Any,
         0 => Shape::Any,
@@ -406,8 +405,8 @@ fn merge(whole: &mut Map<String, Value>, other: &Value) {
                 }
             }
             ("required" | "allOf", Some(Value::Array(all)), Value::Array(more)) => {
-                let new: Vec<Value> = more.iter().filter(|value| !all.contains(value)).cloned().collect();
-                all.extend(new);
+                all.extend(more.iter().cloned());
+                keep_first(all);
             }
             _ => {
                 whole.insert(word.clone(), value.clone());

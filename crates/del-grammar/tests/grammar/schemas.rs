@@ -214,6 +214,23 @@ fn one_of_several() {
         .check(&[json!({"p": 1, "q": "x"}), json!({"p": 1})], &[json!({"q": "x"}), json!({"p": "1"})]);
 }
 
+/// Each is looked for among all before it; as a list that took minutes.
+#[test]
+fn thousands_of_values_and_names_stand_there_once() {
+    const MANY: usize = 20_000;
+    let values: Vec<Value> = (0..MANY).map(|number| json!(format!("v{number}"))).collect();
+    let twice: Vec<Value> = values.iter().chain(&values).cloned().collect();
+    let schema = json!({"type": "object", "required": twice, "properties": {"v7": {"enum": twice}},
+        "additionalProperties": false, "minProperties": 1});
+    let parameters = json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+    let built = built(dialect("llama-function"), &[tool("f", parameters)], &Choice::Required, false).unwrap();
+    let text = built.to_gbnf();
+    for (value, count) in [("v7", 2), ("v8", 2), ("v19999", 2)] {
+        assert_eq!(text.matches(&format!("\\\"{value}\\\"")).count(), count, "{value}");
+    }
+    assert_eq!(built.warnings().len(), 1);
+}
+
 #[test]
 fn free_values() {
     let everything = [

@@ -171,7 +171,7 @@ async fn anthropics_servers_get_schemas_and_ids_that_they_take() {
     let tool = |name: &str, parameters: Value| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
     let tools = [
         tool("f", Value::Null),
-        tool("g", json!({})),
+        tool("g", json!({"properties": null})),
         tool("h", json!({"anyOf": [{"type": "object"}]})),
         json!({"type": "function", "function": {"name": "i"}}),
     ];

@@ -138,6 +138,7 @@ fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
 /// The API refuses a schema that does not say that arguments are an object; chats may leave out all of it.
 fn schema(parameters: &Value) -> Value {
     let mut schema = parameters.as_object().cloned().unwrap_or_default();
+    schema.retain(|_, value| !value.is_null());
     schema.insert("type".to_owned(), json!("object"));
     Value::Object(schema)
 }

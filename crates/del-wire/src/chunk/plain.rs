@@ -136,7 +136,7 @@ impl<'a> Whole<'a> {
             }
         });
         let (id, model) = (self.id.map(Cow::into_owned), self.model.map(Cow::into_owned));
-        Chunk { id, model, choices: vec![delta], usage, times: None, error: None }
+        Chunk { id, model, choices: vec![delta], usage, error: None }
     }
 }
 

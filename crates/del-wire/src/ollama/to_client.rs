@@ -139,9 +139,9 @@ impl Ollama {
 impl ToClient for Ollama {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
-        self.times = told.chunk.times.unwrap_or(self.times);
         for new in told.choices.iter().filter(|new| new.index == 0) {
             self.logprobs.extend(told.logprobs(new));
+            self.times = told.times(new).unwrap_or(self.times);
             new.pieces.iter().for_each(|piece| self.piece(piece, out));
             self.reason = new.reason.clone().or_else(|| self.reason.take());
         }
@@ -159,11 +159,11 @@ impl ToClient for Ollama {
 
     fn whole(&mut self, told: &Told<'_>) -> String {
         self.usage = told.chunk.usage.unwrap_or_default();
-        self.times = told.chunk.times.unwrap_or_default();
         let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
         if let Some(new) = told.choices.first() {
             self.reason.clone_from(&new.reason);
             self.logprobs = told.logprobs(new);
+            self.times = told.times(new).unwrap_or_default();
             for block in Blocks::of(&new.pieces).whole() {
                 match block {
                     Block::Text(more) | Block::Refusal(more) => text.push_str(more),
