@@ -1,5 +1,7 @@
 //! What of a request a server is not told, as its API has no place for it: by the names that the client knows.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use crate::anthropic::{plain, to_server as anthropic};
@@ -40,11 +42,8 @@ impl ServerApi {
         let list = |name: &str| body.get(name).and_then(Value::as_array).into_iter().flatten();
         let of_messages = list("messages").flat_map(|message| self.left_out_of(message));
         let of_tools = list("tools").flat_map(|tool| self.left_out_of_tool(tool));
-        for name in of_messages.chain(of_tools) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut known: HashSet<String> = names.iter().cloned().collect();
+        names.extend(of_messages.chain(of_tools).filter(|name| known.insert(name.clone())));
         names
     }
 

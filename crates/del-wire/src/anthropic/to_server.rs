@@ -1,6 +1,6 @@
 //! A request for a server that speaks Anthropic's messages.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
@@ -148,8 +148,10 @@ fn schema(parameters: &Value) -> Value {
 #[derive(Debug, Default)]
 struct CallIds {
     told: HashSet<String>,
-    /// Those without a result, as they were given and as they are told.
-    waiting: Vec<(String, String)>,
+    /// The last number that made one like it unique.
+    numbers: HashMap<String, usize>,
+    /// Those without a result: as they are told, by how they were given.
+    waiting: HashMap<String, VecDeque<String>>,
 }
 
 impl CallIds {
@@ -157,21 +159,19 @@ impl CallIds {
         let given = id.as_str().unwrap_or_default();
         let plain = Self::plain(given);
         let mut told = plain.clone();
-        let mut number = 1;
         while !self.told.insert(told.clone()) {
-            number += 1;
+            let number = self.numbers.entry(plain.clone()).or_insert(1);
+            *number += 1;
             told = format!("{plain}_{number}");
         }
-        self.waiting.push((given.to_owned(), told.clone()));
+        self.waiting.entry(given.to_owned()).or_default().push_back(told.clone());
         told
     }
 
     fn result(&mut self, id: &Value) -> String {
         let given = id.as_str().unwrap_or_default();
-        match self.waiting.iter().position(|(waiting, _)| waiting == given) {
-            Some(place) => self.waiting.remove(place).1,
-            None => Self::plain(given),
-        }
+        let told = self.waiting.get_mut(given).and_then(VecDeque::pop_front);
+        told.unwrap_or_else(|| Self::plain(given))
     }
 
     fn plain(id: &str) -> String {

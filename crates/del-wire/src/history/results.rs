@@ -29,12 +29,15 @@ pub(super) fn mend(messages: &mut Vec<Value>, mendings: &mut Mendings) {
             messages.push(told_by_user(&message));
             continue;
         }
-        let order: Vec<String> = calls(&message).map(str::to_owned).collect();
-        let rank = |result: &Value| order.iter().position(|call| id(result) == Some(call));
+        let mut open: Vec<String> = calls(&message).map(str::to_owned).collect();
+        let mut order = HashMap::with_capacity(open.len());
+        for (place, call) in open.iter().enumerate() {
+            order.entry(call.clone()).or_insert(place);
+        }
+        let rank = |result: &Value| id(result).and_then(|id| order.get(id).copied());
         messages.push(message);
         let first = messages.len();
         let results = of_calls.remove(&place).unwrap_or_default();
-        let mut open = order.clone();
         let answered: HashSet<&str> = results.iter().filter_map(|at| id(given[*at].as_ref()?)).collect();
         open.retain(|call| !answered.contains(call.as_str()));
         drop(answered);
