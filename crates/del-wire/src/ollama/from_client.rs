@@ -1,6 +1,6 @@
 //! A request of Ollama's API as one for a chat completion.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub fn read_chat(body: &Map<String, Value>, functions: Functions) -> Result<Aske
     };
     let mut messages = Vec::with_capacity(given.len());
     // Calls have no ids here: results come in the order of the calls, or say the tool's name.
-    let mut waiting: VecDeque<(String, String)> = VecDeque::new();
+    let mut waiting = Waiting::default();
     for (place, message) in given.iter().enumerate() {
         if !matches!(message.get("content"), None | Some(Value::Null | Value::String(_)))
             || !message.is_object()
@@ -62,25 +62,59 @@ pub fn read_generate(body: &Map<String, Value>) -> Result<Asked, WireError> {
     Ok(Asked { changed: true, ..Asked::of(out)? })
 }
 
-fn message(message: &Value, place: usize, waiting: &mut VecDeque<(String, String)>) -> Value {
+/// Calls without a result.
+#[derive(Default)]
+struct Waiting {
+    /// Their ids, in their order; none where a result has come.
+    ids: Vec<Option<String>>,
+    /// Nothing before this one waits.
+    first: usize,
+    /// The places of those of each tool.
+    of_tools: HashMap<String, VecDeque<usize>>,
+}
+
+impl Waiting {
+    fn add(&mut self, id: String, tool: &str) {
+        self.of_tools.entry(tool.to_owned()).or_default().push_back(self.ids.len());
+        self.ids.push(Some(id));
+    }
+
+    /// The first call of this tool, else the first of all.
+    fn take(&mut self, tool: Option<&str>) -> Option<String> {
+        let places = tool.and_then(|tool| self.of_tools.get_mut(tool));
+        for place in places.into_iter().flat_map(|places| std::iter::from_fn(|| places.pop_front())) {
+            if let Some(id) = self.ids[place].take() {
+                return Some(id);
+            }
+        }
+        while let Some(id) = self.ids.get_mut(self.first) {
+            self.first += 1;
+            if let Some(id) = id.take() {
+                return Some(id);
+            }
+        }
+        None
+    }
+}
+
+fn message(message: &Value, place: usize, waiting: &mut Waiting) -> Value {
     let role = message["role"].as_str().unwrap_or("user");
     let mut out = json!({"role": role, "content": message["content"].as_str().unwrap_or_default()});
     if role == "tool" {
         let name = message["tool_name"].as_str().or_else(|| message["name"].as_str());
-        let known = name.and_then(|name| waiting.iter().position(|(_, tool)| tool == name)).unwrap_or(0);
         let id = message["tool_call_id"].as_str().map(str::to_owned);
-        let taken = waiting.remove(known).map(|(id, _)| id);
+        let taken = waiting.take(name);
         out["tool_call_id"] = json!(id.or(taken).unwrap_or_else(|| format!("call_{place}")));
     }
     if let Some(thought) = message["thinking"].as_str().filter(|thought| !thought.is_empty()) {
         out["reasoning_content"] = json!(thought);
     }
     if let Some(calls) = message["tool_calls"].as_array().filter(|calls| !calls.is_empty()) {
-        waiting.clear();
+        *waiting = Waiting::default();
         let calls = calls.iter().enumerate().map(|(number, call)| {
             let function = &call["function"];
             let id = call["id"].as_str().map_or_else(|| format!("call_{place}_{number}"), str::to_owned);
-            waiting.push_back((id.clone(), function["name"].as_str().unwrap_or_default().to_owned()));
+            waiting.add(id.clone(), function["name"].as_str().unwrap_or_default());
             let arguments = arguments::text(&function["arguments"]);
             json!({"id": id, "type": "function", "function": {"name": function["name"], "arguments": arguments}})
         });
@@ -181,4 +215,30 @@ fn options(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waiting;
+
+    #[test]
+    fn a_result_is_for_the_first_call_of_its_tool_or_of_all() {
+        let waiting = || {
+            let mut waiting = Waiting::default();
+            for (id, tool) in [("a", "f"), ("b", "g"), ("c", "f"), ("d", "g")] {
+                waiting.add(id.to_owned(), tool);
+            }
+            waiting
+        };
+        for (results, ids) in [
+            ([Some("g"), None, Some("f"), Some("g"), None], "bacd-"),
+            ([None, None, Some("f"), None, Some("f")], "abcd-"),
+            ([Some("x"), Some("f"), Some("f"), Some("g"), Some("g")], "acbd-"),
+        ] {
+            let mut waiting = waiting();
+            let taken: String =
+                results.map(|tool| waiting.take(tool).unwrap_or_else(|| "-".to_owned())).concat();
+            assert_eq!(taken, ids, "{results:?}");
+        }
+    }
 }

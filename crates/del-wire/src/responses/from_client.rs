@@ -189,14 +189,16 @@ fn tool(tool: Value) -> Value {
 
 /// Instructions at the beginning become one message: many templates take one alone.
 fn join_system(messages: &mut Vec<Value>) {
-    while let [first, second, ..] = messages.as_mut_slice() {
-        let texts = [&*first, &*second].map(|message| match (&message["role"], &message["content"]) {
-            (Value::String(role), Value::String(text)) if role == "system" => Some(text.clone()),
-            _ => None,
-        });
-        let [Some(one), Some(two)] = texts else { return };
-        first["content"] = json!(format!("{one}\n\n{two}"));
-        messages.remove(1);
+    let is_instruction = |message: &&Value| message["role"] == "system" && message["content"].is_string();
+    let texts: Vec<&str> = messages
+        .iter()
+        .take_while(is_instruction)
+        .filter_map(|message| message["content"].as_str())
+        .collect();
+    if texts.len() > 1 {
+        let (count, joined) = (texts.len(), texts.join("\n\n"));
+        messages[0]["content"] = json!(joined);
+        messages.drain(1..count);
     }
 }
 
