@@ -181,7 +181,7 @@ async fn count(
         return proxy.pass(&setup, &route, &parts, own.1, bytes).await;
     }
     let mut taken = api.take(body, None, &proxy.memory.of(&parts.extensions))?;
-    plain::make(&mut taken.asked.body, ServerApi::OpenAi);
+    plain::make(&mut taken.asked.body, false);
     if let Some(count) = counted(proxy, &setup, &route, &parts.headers, &taken.asked).await {
         return Ok(Document(told(count)).into_response());
     }

@@ -119,7 +119,7 @@ impl Request {
     /// Takes out what clients of other APIs say and servers of this one do not read.
     pub(crate) fn make_plain(&mut self, api: ServerApi) {
         if let Some(Ok(asked)) = self.asked.get_mut().filter(|_| api != ServerApi::Anthropic) {
-            plain::make(&mut asked.body, api);
+            plain::make(&mut asked.body, api == ServerApi::Responses);
         }
     }
 

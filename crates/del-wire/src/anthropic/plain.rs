@@ -5,7 +5,6 @@
 use serde_json::{Map, Value, json};
 
 use crate::responses;
-use crate::server_api::ServerApi;
 
 /// The member that has a mark on its way. Clients of chats may have one of the API's own name, which is theirs.
 pub(crate) const MARK: &str = "anthropic_cache_control";
@@ -30,10 +29,9 @@ pub(super) fn unmark(from: &Value, onto: &mut Value) {
     }
 }
 
-/// Takes this out of a request for a chat completion that goes to a server of another API, with what of its tools is for
-/// servers of responses. Those read images in results, where they may stay.
-pub fn make(body: &mut Map<String, Value>, server: ServerApi) {
-    let responses = server == ServerApi::Responses;
+/// Takes this out of a request for a chat completion that goes to a server of another API. Servers of responses read images
+/// in results, and members of tools that others do not know: there, both stay.
+pub fn make(body: &mut Map<String, Value>, responses: bool) {
     for name in [MARK, OWN] {
         body.shift_remove(name);
     }
@@ -106,7 +104,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{MARK, OWN, make};
-    use crate::server_api::ServerApi;
 
     #[test]
     fn nothing_is_left_that_others_do_not_take() {
@@ -123,7 +120,7 @@ mod tests {
             result(json!([image("3")])),
         ]});
         let mut body = body.as_object().unwrap().clone();
-        make(&mut body, ServerApi::OpenAi);
+        make(&mut body, false);
         let result = |text: &str| json!({"role": "tool", "tool_call_id": "a", "content": text});
         assert_eq!(
             Value::Object(body),
