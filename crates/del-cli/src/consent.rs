@@ -153,9 +153,10 @@ impl Terminal {
         self.write(&format!("{} ", self.paint.bold(prompt)))?;
         let pressed = tty::pressed(&self.tty)?;
         if pressed == Pressed::Key('n') && reasons {
-            self.write("no, because (Enter: no reason) ")?;
             drop(asking);
+            // Before the prompt, so that the terminal shows all that is typed behind it.
             let _asking = Asking::go_on(&self.tty)?;
+            self.write("no, because (Enter: no reason) ")?;
             return Ok(self.line()?.map_or(Given::Stop, |line| Given::Word(refusal(&line))));
         }
         let given = match &pressed {
