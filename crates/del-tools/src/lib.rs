@@ -87,8 +87,8 @@ mod suggestion;
 mod summary;
 #[cfg(feature = "code")]
 mod survey;
-#[cfg(feature = "code")]
 mod system_error;
+#[cfg(feature = "code")]
 mod table;
 mod tables;
 mod targets;
