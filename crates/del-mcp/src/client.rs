@@ -178,8 +178,8 @@ impl Servers {
 
     /// Whether a server has said that its tools are others.
     pub fn have_news(&self) -> bool {
-        let links = self.engine.iter().flat_map(|engine| &engine.links);
-        links.into_iter().any(|link| link.ear.has_news())
+        let mut links = self.engine.iter().flat_map(|engine| &engine.links);
+        links.any(|link| link.ear.has_news())
     }
 
     /// Asks the servers that have said that their tools are others for the list once more, until `cancel` is set. A tool

@@ -180,6 +180,7 @@ mod tests {
         assert_eq!((&page["turns"], &page["asked"]["text"]), (&json!([]), &json!("")));
         assert_eq!(inspector.bytes.load(Ordering::Relaxed), others.len() * body.len());
     }
+
     #[test]
     fn what_happens_while_nobody_waits_is_news_to_who_waits_next() {
         let inspector = Inspector::new();

@@ -60,9 +60,8 @@ impl Reader {
                 b',' | b'\n' if self.may_go_on(on, word, whole) && (byte == b',' || !python) => {
                     let place = self.place(on);
                     let line = byte == b'\n';
-                    let question = |window: &str, all| {
-                        place.ask(window, |window| window::edge(line, window, all, &place))
-                    };
+                    let question =
+                        |window: &str, all| place.counted(window, window::edge(line, window, all, &place));
                     match self.search_ahead(on, on.look + 1, &question) {
                         None => return Some(Progress::More),
                         Some(ends) => ends,

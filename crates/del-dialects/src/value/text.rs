@@ -272,7 +272,7 @@ impl Reader {
         } else {
             let place = self.place(on);
             self.search_ahead(on, on.look + closer.len(), &|window, all| {
-                place.ask(window, |window| window::closes(window, all, &place))
+                place.counted(window, window::closes(window, all, &place))
             })
         };
         match close {

@@ -87,9 +87,8 @@ impl Place<'_> {
         }
     }
 
-    /// What a question says of the window, and how many bytes it looked at.
-    pub(super) fn ask<T>(&self, window: &str, question: impl FnOnce(&str) -> T) -> (T, usize) {
-        let answer = question(window);
+    /// An answer to a question of the window, with how many bytes of it were looked at for it.
+    pub(super) fn counted<T>(&self, window: &str, answer: T) -> (T, usize) {
         (answer, window.len() - self.unseen.take())
     }
 
@@ -272,11 +271,11 @@ pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> (Option<Next>,
     match place.marks.end(window, all, !place.outer) {
         (None, looks) => (None, looks),
         (Some(Some(_)), _) if place.has_bare_keys() && place.marks.end_len(window) == 1 => {
-            place.ask(window, |window| end_or_bracket(window, all, place))
+            place.counted(window, end_or_bracket(window, all, place))
         }
         (Some(Some(opens)), looks) => (Some(Next::End { opens }), looks),
         (Some(None), looks) => {
-            let (next, more) = place.ask(window, |window| next_in_call(window, all, place));
+            let (next, more) = place.counted(window, next_in_call(window, all, place));
             (next, looks.max(more))
         }
     }

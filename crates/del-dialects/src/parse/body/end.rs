@@ -43,15 +43,15 @@ impl Engine {
         io.at = io.look;
         self.tell_notes(io);
         let answered = self.send_answer(io);
-        let id = match &self.state {
-            State::Reading(reading) => reading.id(),
-            _ => None,
+        let (id, bare_name) = match &self.state {
+            State::Reading(reading) => (reading.id(), reading.is_bare_name()),
+            _ => (None, false),
         };
         if !answered {
             io.send(Event::CallEnd { call: self.call.number, id }, io.at, io.at);
             self.call.number += 1;
             self.call.last = Some(walk);
-            self.call.bare_name = matches!(&self.state, State::Reading(reading) if reading.is_bare_name());
+            self.call.bare_name = bare_name;
         }
         self.state = State::Gap(Gap::new(walk, step));
     }
