@@ -15,12 +15,9 @@ pub(super) struct Cited {
 }
 
 impl Engine {
-    /// True when a mark at `start` has to wait for the end of the fence that it stands in.
-    pub(super) fn awaits_fence(&self, io: &Io<'_>, start: usize) -> bool {
-        let here = io.base + start as u64;
-        self.text.fence.is_open()
-            && self.text.fence.behind_prose
-            && self.quotes.examples.is_some_and(|to| here >= to)
+    /// True when a mark here has to wait for the end of the fence that it stands in.
+    pub(super) fn awaits_fence(&self) -> bool {
+        self.text.fence.is_open() && self.text.fence.behind_prose && !self.quotes.fence_ends
     }
 
     /// Waits for the end of the fence around `start`.
@@ -47,8 +44,10 @@ impl Engine {
             io.look = io.bytes.len();
             return Flow::More;
         }
-        self.quotes.examples = end.filter(|_| goes_on).map(|end| io.base + end as u64);
-        io.rewind(start);
+        let example = end.filter(|_| goes_on);
+        self.quotes.fence_ends = example.is_none();
+        // Nothing in an example is a mark.
+        io.rewind(example.unwrap_or(start));
         self.resume_text();
         Flow::Next
     }

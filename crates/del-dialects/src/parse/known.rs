@@ -140,29 +140,17 @@ impl Nameless {
 }
 
 /// What is known of quotations and examples: calls in them are talked about.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Quotes {
     pub(super) quotation: Quotation,
     /// How far marks stand in quotes.
     pub(super) closed_to: u64,
     /// A quote may open before the calls at hand, which was looked into: no text came since.
     pub(super) unquoted: bool,
-    /// How far marks in fences behind prose are known to be examples; none where all that follow are meant.
-    pub(super) examples: Option<u64>,
+    /// No prose goes on behind the fence at hand: what is in it, and in all that follow, is meant.
+    pub(super) fence_ends: bool,
     /// Where the fence behind text begins that is read on trial: no other one is tried in it.
     pub(super) fence: Option<u64>,
-}
-
-impl Default for Quotes {
-    fn default() -> Self {
-        Self {
-            quotation: Quotation::default(),
-            closed_to: 0,
-            unquoted: false,
-            examples: Some(0),
-            fence: None,
-        }
-    }
 }
 
 /// What the open call is, by its name.

@@ -219,8 +219,7 @@ impl Engine {
             self.text.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
             return None;
         }
-        let here = io.base + hit.start as u64;
-        if self.quotes.examples.is_some_and(|to| here < to) || self.is_mentioned(io, hit.start) {
+        if self.is_mentioned(io, hit.start) {
             return None;
         }
         let header = mark.openers.iter().any(|opener| opener.is_header(plan));
@@ -381,7 +380,7 @@ impl Engine {
             }
         }
         let first = self.candidates.pop()?;
-        if self.awaits_fence(io, start) {
+        if self.awaits_fence() {
             self.wait_for_fence(io, start);
             return Some(Flow::Next);
         }
