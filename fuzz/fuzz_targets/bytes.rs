@@ -1,10 +1,16 @@
-//! Any bytes, in any dialect or in all: nothing panics, the events keep the laws, and no byte is looked at more often
-//! than the rules allow.
+//! Any bytes, in any dialect or in all: nothing panics, the events keep the laws, and work is linear: bytes are looked at
+//! some times each, and not more often in a longer text.
 #![no_main]
 
 use del_fuzz::Way;
 use del_fuzz::reading::{chunks, cost};
 use libfuzzer_sys::fuzz_target;
+
+/// Looks at each byte, in thousandths, that no flood may cost more than: in one dialect, and in all, where those that share
+/// a mark read what stands behind it one after another. Calls and prose cost 1,000 to 1,500.
+const MOST: [u64; 2] = [8_000, 16_000];
+/// What costs as much is read once more, eight times as long.
+const DEAR: u64 = 3_000;
 
 fuzz_target!(|data: &[u8]| {
     let Some((way, text)) = Way::of(data) else { return };
@@ -13,8 +19,20 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     // What is said once may cost more at its edges; what is said again and again may not.
-    let long = text.repeat(8192 / text.len() + 1);
-    let (examined, _) = cost(way.parser(), chunks(&long, way.size));
-    let bound = 4 * long.len() as u64;
-    assert!(examined <= bound, "{examined} looks at {} bytes of {text:?}", long.len());
+    let looks = |bytes: usize| {
+        let flood = text.repeat(bytes / text.len() + 1);
+        1000 * cost(way.parser(), chunks(&flood, way.size)).0 / flood.len() as u64
+    };
+    let short = looks(8192);
+    assert!(
+        short <= MOST[usize::from(way.dialect.is_none())],
+        "{short} thousandths of a look at each byte of {text:?}"
+    );
+    if short > DEAR {
+        let long = looks(65_536);
+        assert!(
+            long <= short + short / 4,
+            "{short} thousandths of a look at each byte grow to {long}: {text:?}"
+        );
+    }
 });
