@@ -368,3 +368,23 @@ fn a_broken_call_does_not_hide_the_next() {
         }
     });
 }
+
+/// Some models put what is not theirs to show into a code block: the block goes with the calls that are all of it.
+#[test]
+fn a_fence_around_calls_goes_with_them() {
+    every_dialect(|dialect| {
+        let calls = sample(dialect);
+        for (before, behind) in [("", ""), ("", "\n"), ("I will look.\n", "")] {
+            let text = format!("{before}```xml\n{calls}\n```{behind}");
+            for name in [Some(dialect.name()), None] {
+                let whole = read(parser(name, turn()), [text.as_str()], End::End);
+                assert_eq!(read(parser(name, turn()), chunks(&text, 1), End::End), whole, "{text:?}");
+                // Where some calls are in a fence of their own, or a message, it is not around them.
+                let around = !calls.contains('`') && dialect.frame().channels().is_none();
+                if around && !whole.0.calls.is_empty() {
+                    assert_eq!(whole.0.content.trim_end(), before.trim_end(), "{name:?} {text:?}");
+                }
+            }
+        }
+    });
+}

@@ -1,7 +1,12 @@
 //! Code in the text.
 
+use crate::scan::is_word;
+
 /// A longer run opens a fence as one of so many does.
 const MAX_FENCE: u8 = 16;
+
+/// The name of a language behind an opening run has so many bytes at most.
+const MAX_WORD: usize = 16;
 
 const BACKTICKS: &[u8; 17] = b"\n````````````````";
 const TILDES: &[u8; 17] = b"\n~~~~~~~~~~~~~~~~";
@@ -16,6 +21,8 @@ pub(super) struct Fence {
     pub(super) inline: bool,
     /// Right behind the last backtick a call seemed to open: code that may go on over several lines.
     pub(super) call: bool,
+    /// The line that opened the fence went with a call, and so does the one that closes it.
+    pub(super) around_call: bool,
     /// The open fence is one of tildes.
     tildes: bool,
     /// Backticks or tildes at the end of the text so far, and which they are.
@@ -91,6 +98,23 @@ impl Fence {
             self.in_line = self.in_line || !is_blank(text);
         }
     }
+}
+
+/// How many bytes at the end of `text` are a line that opens a fence, or may become one where it may be half of one: the
+/// backticks or tildes, a word and the end of the line.
+pub(super) fn opening_line(text: &[u8], half: bool) -> usize {
+    let whole = text.ends_with(b"\n");
+    if !whole && !half {
+        return 0;
+    }
+    let line = &text[..text.len() - usize::from(whole)];
+    let word = line.iter().rev().take(MAX_WORD + 1).take_while(|byte| is_word(**byte)).count();
+    let marks = &line[..line.len() - word];
+    let Some(mark) = marks.last().filter(|mark| matches!(mark, b'`' | b'~')) else { return 0 };
+    let run = marks.iter().rev().take(usize::from(MAX_FENCE) + 1).take_while(|byte| *byte == mark).count();
+    let least = if whole || word > 0 { 3 } else { 1 };
+    let opens = word <= MAX_WORD && (least..=usize::from(MAX_FENCE)).contains(&run);
+    if opens { run + word + usize::from(whole) } else { 0 }
 }
 
 fn is_blank(text: &[u8]) -> bool {

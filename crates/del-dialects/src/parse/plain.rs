@@ -63,7 +63,8 @@ impl Prose {
     /// of it. False for any other.
     fn pass_plain(&mut self, plan: &Plan, text: &[u8], to: u64) -> bool {
         let special = text.iter().any(|byte| plan.special[*byte as usize]);
-        if text.len() > SHORT || special || self.undecided || self.fresh || self.worded {
+        let waits = self.undecided || self.fresh || self.worded || self.fence.around_call;
+        if text.len() > SHORT || special || waits {
             return false;
         }
         if text.last().is_some_and(|last| plan.lead_bytes.contains(last)) {

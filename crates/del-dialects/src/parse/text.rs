@@ -2,6 +2,7 @@
 
 use super::channels::Origin;
 use super::character::{first_char, starts_name};
+use super::fence::opening_line;
 use super::opening::Opening;
 use super::plan::{
     Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy, may_be_named,
@@ -18,6 +19,11 @@ impl Engine {
     #[inline(never)]
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
+        if self.text.fence.around_call
+            && let Some(flow) = self.fence_end(io)
+        {
+            return flow;
+        }
         if self.text.fresh
             && !plan.words.is_empty()
             && let Some(flow) = self.first_word(io)
@@ -87,6 +93,30 @@ impl Engine {
         }
     }
 
+    /// Behind calls in a fence of their own: drops the line that closes it.
+    fn fence_end(&mut self, io: &mut Io<'_>) -> Option<Flow> {
+        let space = white_space(&io.bytes[io.at..]);
+        let rest = &io.bytes[io.at + space..];
+        let marks = &self.text.fence.closer()[1..];
+        if space <= MAX_SPACE && rest.len() <= marks.len() && marks.starts_with(rest) && !io.last() {
+            return Some(Flow::More);
+        }
+        self.text.fence.around_call = false;
+        let line = match rest.strip_prefix(marks)? {
+            [] => 0,
+            [b'\n', ..] => 1,
+            _ => return None,
+        };
+        if space > MAX_SPACE {
+            return None;
+        }
+        let end = io.at + space + marks.len() + line;
+        self.note(io, end);
+        io.at = end;
+        io.rewind(end);
+        Some(Flow::Next)
+    }
+
     /// The first word of an answer may be the name of a call that has no marks.
     fn first_word(&mut self, io: &mut Io<'_>) -> Option<Flow> {
         let start = io.at + white_space(&io.bytes[io.at..]);
@@ -124,8 +154,8 @@ impl Engine {
     /// How many bytes before `end` may belong to a call that begins behind them.
     fn held_before(&self, io: &Io<'_>, end: usize) -> usize {
         let word = if io.plan.headed { self.name_before(io, end) } else { 0 };
-        let lead = Self::lead_before(io, end - word, word == 0);
-        (word + lead).max(Self::lead_before(io, end, true))
+        let lead = self.lead_before(io, end - word, word == 0);
+        (word + lead).max(self.lead_before(io, end, true))
     }
 
     /// How long the word before `end` is that may be a name, with the end of a line behind it. A longer one than a name
@@ -158,7 +188,7 @@ impl Engine {
             return false;
         }
         let start = hit.start - word;
-        self.pass(io, start - Self::lead_before(io, start, false));
+        self.pass(io, start - self.lead_before(io, start, false));
         let name = io.text[start..hit.start].trim_end();
         let here = io.base + hit.start as u64;
         let first = self.text.fresh || self.text.behind_call;
@@ -183,8 +213,24 @@ impl Engine {
         true
     }
 
+    /// How many bytes before `end` are what stands between text and a call, or may become it: what a dialect writes there,
+    /// and the line that opens a fence around the call.
+    fn lead_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+        let fence = self.fence_before(io, end, partial);
+        fence + Self::written_before(io, end - fence, partial && fence == 0)
+    }
+
+    /// How many bytes before `end` are a line that opens a fence, or may become one.
+    pub(super) fn fence_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+        let line = opening_line(&io.bytes[io.at.min(end)..end], partial);
+        // In an open fence it is code, unless it is what opened the fence.
+        let opens = self.text.fence.is_open() == (self.text.noted >= io.base + end as u64);
+        let begins = line > 0 && self.before(io, end - line)[1] == b'\n';
+        if begins && opens { line } else { 0 }
+    }
+
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
-    fn lead_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
+    fn written_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
         let text = &io.bytes[io.at.min(end)..end];
         if !text.last().is_some_and(|last| io.plan.lead_bytes.contains(last)) {
             return 0;
@@ -212,8 +258,12 @@ impl Engine {
         {
             return Some(Flow::Next);
         }
-        let lead = Self::lead_before(io, hit.start, false);
+        let lead = self.lead_before(io, hit.start, false);
         self.pass(io, hit.start - lead);
+        // The fence opens, even if its line is held.
+        if self.fence_before(io, hit.start, false) > 0 {
+            self.note(io, hit.start);
+        }
         // What is held before the mark may end the line, and with it the code.
         if self.text.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             self.text.fence.call |= before[1] == b'`' && !mark.openers.is_empty();

@@ -94,10 +94,12 @@ impl Engine {
         let start = io.at + opening.start;
         match opening.from {
             From::Text { .. } => {
+                let fence = self.fence_before(io, start, false);
+                self.text.fence.around_call = fence > 0;
                 let leads = &io.plan.walks[opening.walk].dialect.leads;
-                let held = &io.text[io.at..start];
+                let held = &io.text[io.at..start - fence];
                 let lead = leads.iter().filter(|lead| held.ends_with(lead.as_str())).map(String::len).max();
-                self.say(io, start - lead.unwrap_or(0));
+                self.say(io, start - fence - lead.unwrap_or(0));
             }
             From::Thought(_) => io.think(start),
             From::Gap => {}
