@@ -49,6 +49,7 @@ impl Chat {
             Name::Tools => self.tools()?,
             Name::Mcp => self.mcp(rest)?,
             Name::Hooks => self.hooks(),
+            Name::Skills => self.skills(),
             Name::Jobs => self.jobs(rest),
             Name::Plan => self.plan(),
             Name::Show => self.show(rest),

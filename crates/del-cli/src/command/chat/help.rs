@@ -89,12 +89,18 @@ pub(super) fn text(which: &str, prompts: &[Prompt]) -> Result<String, String> {
     }
 }
 
-fn head(name: &str, behind: &str) -> String {
+/// A command as it is typed, and what stands behind it.
+pub(super) fn head(name: &str, behind: &str) -> String {
     format!("/{name} {behind}").trim_end().to_owned()
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     visible(&text.replace('\n', " ")).into_owned()
+}
+
+/// Whether Del has a command of this name itself.
+pub(super) fn is_own(name: &str) -> bool {
+    COMMANDS.iter().any(|command| command.names.contains(&name))
 }
 
 /// A line each, what explains them in a column of its own.
