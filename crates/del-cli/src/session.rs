@@ -316,6 +316,11 @@ impl Session {
         self.agent.entries()
     }
 
+    /// The model has answered the last question with nothing, so that it is left out of what follows.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.agent.is_unanswered()
+    }
+
     /// The dialect that calls are written in, in prompt mode.
     pub(crate) fn dialect(&self) -> &str {
         self.agent.dialect().name()
