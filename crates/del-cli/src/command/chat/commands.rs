@@ -22,7 +22,7 @@ impl Chat {
     pub(super) fn command(&mut self, name: Name, rest: &str) -> Result<Next> {
         match name {
             Name::Exit => return Ok(Next::End),
-            Name::Help => match help::text(rest, self.session.prompts()) {
+            Name::Help => match help::text(rest, self.session.prompts(), self.look.plain) {
                 Ok(text) => say(&text),
                 Err(why) => self.fail(&why),
             },
