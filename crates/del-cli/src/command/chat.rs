@@ -162,6 +162,12 @@ impl Chat {
             say(&self.paint.dim(format!("trusts {}", visible(&project::few(&trusted)))));
         }
         self.say_mode();
+        let allowed: Vec<String> =
+            self.session.hands.gate.permissions().iter().map(ToString::to_string).collect();
+        if !allowed.is_empty() {
+            let names = visible(&project::few(&allowed)).into_owned();
+            say(&self.paint.dim(format!("but for what you allowed (`/permissions` lists it): {names}")));
+        }
         if let Some(confined) = self.session.hands.confined() {
             say(&self.paint.dim(visible(&confined)));
         }

@@ -24,6 +24,9 @@ impl Chat {
         for tool in hands.tools().iter().skip(hands.toolbox.tools().len()) {
             say(&format!("{:<16} of the conversation", tool.name));
         }
+        if hands.tools().is_empty() {
+            say("the model has no tools");
+        }
         self.servers();
         Ok(())
     }
