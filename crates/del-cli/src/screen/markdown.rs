@@ -163,8 +163,7 @@ impl Markdown {
                 self.begin_block();
                 let spoken = self.table.spoken;
                 let mark = if spoken { in_words(&mark) } else { mark };
-                let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(mark.as_str()));
-                let indent = if dim && !spoken { mark.clone() } else { indent };
+                let indent = below(&mark, spoken);
                 self.flow.begin(&mark, if dim { Style::DIM } else { Style::PLAIN }, indent);
                 self.inline.begin(style);
                 self.state = State::Text;
@@ -293,17 +292,34 @@ fn head(line: &str, coloured: bool) -> Head {
             let mark = format!("{indent}{sign} ");
             Head::Text { taken: spaces + 2 + length, mark, dim: false, style: Style::PLAIN }
         }
-        '>' => {
-            let taken = spaces + 1 + usize::from(behind == Some(' ') && run == 1);
-            if undecided {
-                Head::Unknown
-            } else {
-                Head::Text { taken, mark: format!("{indent}│ "), dim: true, style: Style::PLAIN }
-            }
-        }
+        '>' => quoted(inner, spaces, over, coloured),
         '0'..='9' => numbered(inner, spaces, over).unwrap_or_else(text),
         _ => text(),
     }
+}
+
+/// A line of a quote, which may be a quote in a quote, or an item.
+fn quoted(inner: &str, spaces: usize, over: bool, coloured: bool) -> Head {
+    let (mut mark, mut rest) = (" ".repeat(spaces.min(16)), inner);
+    while let Some(within) = rest.strip_prefix('>') {
+        mark.push_str("│ ");
+        rest = within.strip_prefix(' ').unwrap_or(within);
+    }
+    let before = spaces + inner.len() - rest.len();
+    let whole = if over { format!("{rest}\n") } else { rest.to_owned() };
+    match head(&whole, coloured) {
+        Head::Unknown => Head::Unknown,
+        Head::Text { taken, mark: item, style, .. } => {
+            Head::Text { taken: before + taken, mark: mark + &item, dim: true, style }
+        }
+        Head::Blank | Head::Whole(_) => Head::Text { taken: before, mark, dim: true, style: Style::PLAIN },
+    }
+}
+
+/// What stands before the rows that follow the first: the bars of a quote, and else nothing.
+fn below(mark: &str, spoken: bool) -> String {
+    let width = |c: char| unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+    mark.chars().map(|c| if c == '│' && !spoken { c.to_string() } else { " ".repeat(width(c)) }).collect()
 }
 
 /// What begins a line, for somebody who hears it.
@@ -379,6 +395,8 @@ mod tests {
             "| a | b |\n|---|---|",
             "---",
             "> quote",
+            "> - item in a quote",
+            "> > quote",
             "**a",
         ];
         for end in end {
@@ -386,6 +404,20 @@ mod tests {
             markdown.push(end);
             markdown.finish();
             assert_eq!(markdown.push("**b**") + &markdown.finish(), whole("**b**", 40, true), "{end}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_a_quote_is_laid_out_in_it() {
+        let text = "> one\n> > two and more words than fit\n> - three and more words than fit\n>\n> 1. four\n> ```\n> x = 1\n";
+        let expected = "│ one\n│ │ two and more\n│ │ words than fit\n│ • three and more\n│   words than fit\n│ \n│ 1. four\n│ ```\n│ x = 1\n";
+        for size in 1..20 {
+            let mut markdown = Markdown::new(18, false);
+            let chars: Vec<char> = text.chars().collect();
+            let mut out: String =
+                chars.chunks(size).map(|piece| markdown.push(&piece.iter().collect::<String>())).collect();
+            out.push_str(&markdown.finish());
+            assert_eq!(out, expected, "{size}");
         }
     }
 
