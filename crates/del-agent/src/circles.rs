@@ -25,6 +25,8 @@ pub(crate) struct Circles {
 const SAME: usize = 4096;
 /// So much of it is more than models write that are asked for it: some sixty thousand tokens.
 const ENDLESS: usize = 256 << 10;
+/// Thoughts are nobody's wish; a model may try out in them what it was asked for.
+const ENDLESS_THOUGHT: usize = 32 << 10;
 /// So much of nothing but white space, where that is no part of a text.
 const BLANK: usize = 512;
 /// Bytes of what comes again and again: a few calls take some hundred.
@@ -37,9 +39,13 @@ impl Circles {
         Self { held, ..Self::default() }
     }
 
-    /// Takes text that came.
-    pub(crate) fn push(&mut self, text: &str) {
-        self.take(text, self.held);
+    /// Takes text that came, or a thought that the server set apart.
+    pub(crate) fn push(&mut self, text: &str, apart: bool) {
+        self.take(text, self.held && !apart);
+        let endless = |from| self.written - from >= ENDLESS_THOUGHT;
+        if apart && self.same_from.is_some_and(endless) {
+            self.found.get_or_insert(Circle::Thoughts);
+        }
     }
 
     /// Takes a piece of a call that the API tells: JSON, in whose strings no line ends.
@@ -125,7 +131,7 @@ mod tests {
     /// Whether it repeats at the end, and what was found.
     fn watched(mut circles: Circles, text: &str, piece: usize) -> (bool, Option<Circle>) {
         let chars: Vec<char> = text.chars().collect();
-        chars.chunks(piece).for_each(|piece| circles.push(&piece.iter().collect::<String>()));
+        chars.chunks(piece).for_each(|piece| circles.push(&piece.iter().collect::<String>(), false));
         (circles.repeats(), circles.found())
     }
 
@@ -147,6 +153,16 @@ mod tests {
             }
             assert_eq!(text(&"Again!\n".repeat(40_000), piece), (true, Some(Circle::Words)));
         }
+    }
+
+    #[test]
+    fn thoughts_are_ended_sooner() {
+        let thinking = |times: usize| {
+            let mut circles = Circles::default();
+            (0..times).for_each(|_| circles.push("Wait, no. ", true));
+            circles.found()
+        };
+        assert_eq!((thinking(3000), thinking(4000)), (None, Some(Circle::Thoughts)));
     }
 
     #[test]
@@ -180,18 +196,18 @@ mod tests {
         let mut circles = Circles::default();
         for _ in 0..10 {
             for call in &two {
-                circles.push(call);
+                circles.push(call, false);
                 circles.call();
             }
         }
         assert_eq!(circles.found(), Some(Circle::Calls));
         let mut circles = Circles::default();
         for call in &two {
-            circles.push(call);
+            circles.push(call, false);
             circles.call();
         }
         for _ in 0..1000 {
-            circles.push("the same line in a file\n");
+            circles.push("the same line in a file\n", false);
         }
         assert_eq!((circles.repeats(), circles.found()), (true, None));
     }

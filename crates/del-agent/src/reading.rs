@@ -159,7 +159,7 @@ impl Reading {
         for (raw, apart) in [(&delta.reasoning, true), (&delta.content, false), (&delta.refusal, false)] {
             let Some(text) = raw.as_ref().filter(|text| !text.is_empty()) else { continue };
             self.shown = true;
-            self.circles.push(text);
+            self.circles.push(text, apart);
             watch(View::Raw { text, apart });
         }
         for call in &delta.calls {

@@ -76,6 +76,8 @@ pub enum View<'a> {
 pub enum Circle {
     /// The same words, for a quarter of a megabyte.
     Words,
+    /// The same thoughts, for tens of kilobytes.
+    Thoughts,
     /// The same calls, for kilobytes.
     Calls,
     /// White space that means nothing: in a call's arguments, or where a grammar or a schema holds the answer.
@@ -215,6 +217,10 @@ impl fmt::Display for Notice {
                 Circle::Words => {
                     "the model wrote the same again and again, 256 kB of it; its answer was ended, and the conversation keeps \
                      its beginning. Go on by asking for less at once, or for a command that writes so much"
+                }
+                Circle::Thoughts => {
+                    "the model thought the same again and again; its answer was ended. Ask in another way, or have it think \
+                     less (`/thinking low`, `--think off`)"
                 }
                 Circle::Calls => {
                     "the model made the same calls again and again; its answer was ended, and each counts once"
