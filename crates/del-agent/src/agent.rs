@@ -184,6 +184,11 @@ impl Agent {
         &self.entries
     }
 
+    /// The model has answered the last question with nothing: the next one goes out without it.
+    pub fn is_unanswered(&self) -> bool {
+        self.unanswered().is_some()
+    }
+
     /// These images go along with the next question.
     pub fn attach(&mut self, images: Vec<Image>) {
         self.attached = images;
@@ -294,6 +299,7 @@ impl Agent {
     fn start(&mut self, text: &str, watch: Watch<'_>) -> Effect {
         self.task = Task::default();
         self.guard.reset();
+        self.drop_unanswered();
         let images = std::mem::take(&mut self.attached);
         self.entries.push(Entry::User { text: text.to_owned(), images });
         self.next_turn(watch)

@@ -58,4 +58,4 @@ pub use agent::Agent;
 pub use history::{Entry, Image, Thinking};
 pub use settings::{Constrain, Mode, Server, Settings, SettingsError, ToolsMode};
 pub use step::{Done, Effect, Failure, Input};
-pub use view::{Notice, View};
+pub use view::{Circle, Notice, View};

@@ -5,7 +5,7 @@ use del_wire::{ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, Serve
 use serde_json::Value;
 
 use crate::circles::{self, Circles};
-use crate::view::View;
+use crate::view::{Circle, View};
 
 /// Reads an answer: the calls of the API, and the text, in which calls may have leaked.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct Answer {
     /// Cut at a limit of tokens.
     pub(crate) cut: bool,
     /// Ended because it was the same again and again; its text has that no more than twice, and its calls once.
-    pub(crate) circular: bool,
+    pub(crate) circular: Option<Circle>,
     /// It ended as answers end, rather than with its connection.
     pub(crate) ended: bool,
     pub(crate) usage: Option<Usage>,
@@ -59,7 +59,8 @@ pub(crate) struct Answer {
 type Watch<'a> = &'a mut dyn FnMut(View<'_>);
 
 impl Reading {
-    pub(crate) fn new(parser: Parser, api: ServerApi) -> Self {
+    /// Reads an answer, which a grammar or a schema may hold.
+    pub(crate) fn new(parser: Parser, api: ServerApi, held: bool) -> Self {
         Self {
             decoder: Decoder::new(),
             server: api.reader(),
@@ -71,13 +72,13 @@ impl Reading {
             finish: None,
             done: false,
             usage: None,
-            circles: Circles::default(),
+            circles: Circles::new(held),
         }
     }
 
     /// The model writes the same again and again, and nothing more is to be read of it.
     pub(crate) fn goes_round(&self) -> bool {
-        self.circles.is_found()
+        self.circles.found().is_some()
     }
 
     /// True when nothing of the answer has been shown.
@@ -154,38 +155,48 @@ impl Reading {
     }
 
     fn delta(&mut self, delta: &Delta, watch: Watch<'_>) {
+        let repeated = self.circles.repeats();
         for (raw, apart) in [(&delta.reasoning, true), (&delta.content, false), (&delta.refusal, false)] {
             let Some(text) = raw.as_ref().filter(|text| !text.is_empty()) else { continue };
             self.shown = true;
-            self.circles.push(text);
+            self.circles.push(text, apart);
             watch(View::Raw { text, apart });
         }
         for call in &delta.calls {
             self.shown = true;
-            [&call.name, &call.arguments].into_iter().flatten().for_each(|text| self.circles.push(text));
+            [&call.name, &call.arguments].into_iter().flatten().for_each(|text| self.circles.push_json(text));
+        }
+        if self.circles.repeats() != repeated {
+            watch(View::Repeating(!repeated));
         }
         self.thinking_blocks.extend_from_slice(&delta.thinking_blocks);
-        self.choice.push(delta, &mut Tee { collect: &mut self.collect, watch });
+        let Self { choice, collect, circles, .. } = self;
+        let mut tee = Tee { collect, circles, watch };
+        choice.push(delta, &mut tee);
         if let Some(refusal) = &delta.refusal {
-            Tee { collect: &mut self.collect, watch }.event(Event::Text(refusal), 0..0);
+            tee.event(Event::Text(refusal), 0..0);
         }
         self.finish = delta.finish.or(self.finish);
     }
 
     fn into_answer(mut self, whole: bool, watch: Watch<'_>) -> Answer {
-        let circular = self.goes_round();
-        let ended = circular || whole && (self.finish.is_some() || self.done);
-        let cut = self.finish == Some(Finish::Length) || circular;
+        self.circles.look();
+        let circular = self.circles.found();
+        let ended = circular.is_some() || whole && (self.finish.is_some() || self.done);
+        let cut = self.finish == Some(Finish::Length) || circular.is_some();
         let end = if ended && !cut { End::End } else { End::Cut };
-        self.choice.finish(end, &mut Tee { collect: &mut self.collect, watch });
+        let (collect, circles) = (&mut self.collect, &mut self.circles);
+        self.choice.finish(end, &mut Tee { collect, circles, watch });
+        // Where it did not end by itself, what it is shown of that must not lead it there again.
+        let again = self.circles.repeats() && (cut || !ended);
         let message = self.collect.into_message();
         let text = honest_text(&message);
-        let text = if circular { circles::once(&text) } else { &text }.trim().to_owned();
+        let text = if again { circles::once(&text) } else { &text }.trim().to_owned();
         let mut calls = message.read_calls();
         let undeclared = message.faults.iter().any(|fault| fault.kind == FaultKind::NotDeclared);
         let mut broken: Vec<Report> =
             message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
-        if circular && !calls.is_empty() {
+        if circular.is_some() && !calls.is_empty() {
             calls = each_once(calls);
             // One more of the same.
             broken.retain(|fault| fault.kind != FaultKind::UnclosedCall);
@@ -240,6 +251,7 @@ fn honest_text(message: &Message) -> String {
 /// Collects events and shows them.
 struct Tee<'a> {
     collect: &'a mut Collect,
+    circles: &'a mut Circles,
     watch: Watch<'a>,
 }
 
@@ -252,7 +264,10 @@ impl Sink for Tee<'_> {
                 View::CallStart { call, name, dialect, span: span.clone() }
             }
             Event::Args { call, json } => View::Args { call, json },
-            Event::CallEnd { call, .. } => View::CallEnd { call },
+            Event::CallEnd { call, .. } => {
+                self.circles.call();
+                View::CallEnd { call }
+            }
             Event::Fault(fault) => View::Fault { fault, span: span.clone() },
         });
         self.collect.event(event, span);

@@ -169,6 +169,9 @@ pub enum Failure {
         /// How often.
         times: u32,
     },
+    /// The model was to sum the conversation up, and wrote nothing.
+    #[error("the model wrote no summary. Try again, or take another model")]
+    NoSummary,
     /// The user wanted no more of it.
     #[error("cancelled")]
     Cancelled,

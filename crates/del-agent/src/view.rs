@@ -64,8 +64,24 @@ pub enum View<'a> {
         /// Where in the model's text, in bytes.
         span: Span,
     },
+    /// The model writes the same again and again for kilobytes, or does so no more. It may have been asked to; only what goes
+    /// on and on is ended.
+    Repeating(bool),
     /// Something that the user should know.
     Notice(&'a Notice),
+}
+
+/// What a model wrote again and again, so that its answer was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Circle {
+    /// The same words, for a quarter of a megabyte.
+    Words,
+    /// The same thoughts, for tens of kilobytes.
+    Thoughts,
+    /// The same calls, for kilobytes.
+    Calls,
+    /// White space that means nothing: in a call's arguments, or where a grammar or a schema holds the answer.
+    Blanks,
 }
 
 /// Something that the user should know.
@@ -134,7 +150,7 @@ pub enum Notice {
     /// The answer was cut at a limit of tokens.
     Cut,
     /// The answer was ended, for the model wrote the same again and again.
-    Circular,
+    Circular(Circle),
     /// The answer has calls that cannot be used; the model is told.
     BrokenCall {
         /// What is wrong with the first.
@@ -197,7 +213,23 @@ impl fmt::Display for Notice {
                  context (with Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH)"
             ),
             Self::Cut => f.write_str("the answer was cut at its limit of tokens"),
-            Self::Circular => f.write_str("the model wrote the same again and again; its answer was ended"),
+            Self::Circular(circle) => f.write_str(match circle {
+                Circle::Words => {
+                    "the model wrote the same again and again, 256 kB of it; its answer was ended, and the conversation keeps \
+                     its beginning. Go on by asking for less at once, or for a command that writes so much"
+                }
+                Circle::Thoughts => {
+                    "the model thought the same again and again; its answer was ended. Ask in another way, or have it think \
+                     less (`/thinking low`, `--think off`)"
+                }
+                Circle::Calls => {
+                    "the model made the same calls again and again; its answer was ended, and each counts once"
+                }
+                Circle::Blanks => {
+                    "the model wrote nothing but white space where it has no meaning; its answer was ended. Ask again, or \
+                     take another model"
+                }
+            }),
             Self::BrokenCall { reason } => write!(f, "a call cannot be used: {reason}; the model is told"),
             Self::Shown { names } => write!(
                 f,

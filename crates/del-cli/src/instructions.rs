@@ -35,6 +35,10 @@ pub(crate) fn text(directory: &Path, files: &str, short: bool) -> String {
     )
 }
 
+/// Instructions for a conversation in which the model has no tools.
+pub(crate) const WITHOUT_TOOLS: &str = "You are Del, an assistant. You have no tools here: you see no files but those that you are shown, and nothing is run. \
+     Answer from what you know and what you are told.";
+
 /// Instructions for a sub-agent, which does one task in `directory`.
 pub(crate) fn of_task(directory: &Path) -> String {
     format!(

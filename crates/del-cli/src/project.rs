@@ -206,7 +206,8 @@ impl Part {
         self.said == Some(true)
     }
 
-    fn prompt(&self) -> Option<&Prompt> {
+    /// The command or skill that it is.
+    pub(crate) fn prompt(&self) -> Option<&Prompt> {
         match &self.kind {
             Kind::Prompt(prompt) => Some(prompt),
             Kind::Settings(_) | Kind::Servers(_) => None,

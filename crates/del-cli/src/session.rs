@@ -197,7 +197,8 @@ impl Session {
 
     /// Asks the server how much the model takes: some know it only once the model has answered.
     fn learn_context(&mut self) {
-        if std::mem::replace(&mut self.asked_context, true) || self.agent.context().is_some() {
+        // Whoever stops an answer has had enough of waiting; the next one will do.
+        if self.asked_context || self.agent.context().is_some() || self.interrupt.is_pressed() {
             return;
         }
         let Self { runtime, server, settings, interrupt, .. } = self;
@@ -207,6 +208,7 @@ impl Session {
                 () = interrupt.pressed() => None,
             }
         });
+        self.asked_context = !self.interrupt.is_pressed();
         if let Some(tokens) = about.and_then(|about| about.context) {
             self.settings.context = Some(tokens);
             self.agent.learn_context(tokens);
@@ -314,6 +316,11 @@ impl Session {
     /// The conversation so far.
     pub(crate) fn entries(&self) -> &[Entry] {
         self.agent.entries()
+    }
+
+    /// The model has answered the last question with nothing, so that it is left out of what follows.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.agent.is_unanswered()
     }
 
     /// The dialect that calls are written in, in prompt mode.

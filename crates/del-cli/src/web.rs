@@ -112,6 +112,5 @@ fn plain(error: &reqwest::Error) -> String {
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let text = cause.to_string();
-    del_tools::uncapped(text.split(" (os error").next().unwrap_or_default())
+    cause.downcast_ref().map_or_else(|| del_tools::uncapped(&cause.to_string()), del_tools::plain_error)
 }

@@ -28,7 +28,7 @@ impl Agent {
             return self.summed_up(summing, &answer, watch);
         }
         if answer.cut {
-            watch(View::Notice(if answer.circular { &Notice::Circular } else { &Notice::Cut }));
+            watch(View::Notice(&answer.circular.map_or(Notice::Cut, Notice::Circular)));
         }
         for ReadCall { call, .. } in &mut answer.calls {
             call.id = Some(self.ids.keep_or_mint(call.id.as_deref()));

@@ -82,7 +82,9 @@ impl Agent {
             Some(dialect) if self.mode == Mode::Prompt => dialect.parser(turn),
             _ => self.dialects.parser(turn),
         };
-        Reading::new(parser, self.settings.api)
+        // By a grammar, or by the schema of a format.
+        let held = self.has_to_call() || self.settings.extra.contains_key("response_format");
+        Reading::new(parser, self.settings.api, held)
     }
 
     /// Who thinks: no other takes these thoughts back.

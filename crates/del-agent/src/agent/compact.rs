@@ -53,8 +53,9 @@ const KEPT: u64 = 30;
 const NEWEST: usize = 3;
 /// A result this short costs no more than what would stand in its place.
 const SHORT: usize = 300;
-/// Characters of a result that a summary is made of: as many as there is room for.
-const SUMMED: [usize; 3] = [1500, 400, 100];
+/// Characters of a result, and of what was asked or answered, that a summary is made of: as many as there is room for.
+const SUMMED: [(usize, usize); 5] =
+    [(1500, usize::MAX), (400, usize::MAX), (100, usize::MAX), (100, 8000), (100, 1000)];
 /// A window that nobody told is taken for this long, in tokens.
 const UNKNOWN: u64 = 8192;
 
@@ -142,8 +143,9 @@ impl Agent {
         let full = |agent: &Self| {
             agent.settings.context.is_some_and(|context| agent.context_used() * 100 >= context * FULL)
         };
-        // Once more only when much has come since.
-        if full(self) && self.entries.len() > self.task.fitted + NEWEST {
+        // Once more for the same question only when much has come since.
+        let anew = self.task.fitted == 0 || self.entries.len() > self.task.fitted + NEWEST;
+        if full(self) && anew {
             let before = self.context_used();
             if self.leave_out_old_results() && !full(self) {
                 let after = self.context_used();
@@ -222,9 +224,15 @@ impl Agent {
     /// Asks for a summary of the oldest entries, if there are any to sum up.
     fn sum_up(&mut self, focus: &str, before: u64, then: Then, watch: Watch<'_>) -> Option<Effect> {
         let keep_from = self.keep_from(&then);
-        let worth = self.entries[..keep_from]
-            .iter()
-            .any(|entry| !matches!(entry, Entry::User { .. } | Entry::Summary { .. }));
+        let long = self.room() / 10;
+        let asked = self.last_question();
+        let mut old = self.entries[..keep_from].iter().enumerate();
+        let worth = old.any(|(place, entry)| match entry {
+            Entry::Summary { .. } => false,
+            // The last one stays in any case.
+            Entry::User { .. } => place != asked && tokens::entry(entry) >= long,
+            _ => true,
+        });
         if !worth {
             return None;
         }
@@ -233,18 +241,28 @@ impl Agent {
         Some(self.request(1, watch))
     }
 
+    /// Tokens that the model takes, or perhaps takes.
+    fn room(&self) -> u64 {
+        self.settings.context.unwrap_or(UNKNOWN)
+    }
+
+    fn last_question(&self) -> usize {
+        self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0)
+    }
+
     /// Where the entries begin that stay as they are: a question or an answer, and what follows it. When the user asks for
-    /// it, only the last turn stays; when the server found all of it too long, estimates are worth nothing, and only the
-    /// last step does.
+    /// it, only the last turn stays, or its last answer where it is long or all that there is; when the server found all of
+    /// it too long, estimates are worth nothing, and only the last step does.
     fn keep_from(&self, then: &Then) -> usize {
         let starts = |entry: &Entry| matches!(entry, Entry::User { .. } | Entry::Assistant { .. });
+        let kept = self.room() * KEPT / 100;
         if matches!(then, Then::Rest) {
-            return self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
+            let question = self.last_question();
+            let turn: u64 = self.entries[question..].iter().map(tokens::entry).sum();
+            let answer = self.entries.iter().rposition(starts).unwrap_or(0);
+            return if question == 0 || turn > kept { answer } else { question };
         }
-        let room = match then {
-            Then::Ask => self.settings.context.unwrap_or(UNKNOWN) * KEPT / 100,
-            _ => 0,
-        };
+        let room = if matches!(then, Then::Ask) { kept } else { 0 };
         let (mut from, mut used) = (self.entries.len(), 0);
         for (place, entry) in self.entries.iter().enumerate().rev() {
             used += tokens::entry(entry);
@@ -260,12 +278,12 @@ impl Agent {
 
     /// The request for a summary: the conversation is shown as a text, so that nobody goes on with it.
     pub(super) fn summary_request(&self, summing: &Summing) -> ChatRequest {
-        let room = self.settings.context.unwrap_or(UNKNOWN) * 60 / 100;
+        let room = self.room() * 60 / 100;
         let entries = &self.entries[..summing.keep_from];
         let (mut texts, mut used) = (Vec::new(), u64::MAX);
-        for length in SUMMED {
+        for (length, words) in SUMMED {
             if used > room {
-                texts = entries.iter().map(|entry| as_text(entry, length)).collect::<Vec<_>>();
+                texts = entries.iter().map(|entry| as_text(entry, length, words)).collect::<Vec<_>>();
                 used = texts.iter().map(|text| tokens::of(text)).sum();
             }
         }
@@ -298,17 +316,16 @@ impl Agent {
     /// The summary is there.
     pub(super) fn summed_up(&mut self, summing: Summing, answer: &Answer, watch: Watch<'_>) -> Effect {
         if answer.text.is_empty() {
-            let reason = "the summary is empty".to_owned();
-            return self.not_summed_up(summing, Failure::Garbage { reason }, watch);
+            return self.not_summed_up(summing, Failure::NoSummary, watch);
         }
         let Summing { keep_from, before, then, .. } = summing;
-        let question = self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
+        let question = self.last_question();
         let plan = self.entries[..keep_from].iter().rev().find_map(last_plan);
         let defined = self
             .hybrid(&self.entries[..keep_from])
             .map_or_else(Vec::new, |hybrid| hybrid.defined().map(|tool| tool.name.clone()).collect());
         let kept = self.entries.split_off(keep_from);
-        let asked = question.filter(|place| *place < keep_from).map(|place| self.entries[place].clone());
+        let asked = self.entries.get(question).filter(|entry| matches!(entry, Entry::User { .. })).cloned();
         let text = prompt::summary(&answer.text, plan.as_deref());
         self.entries = vec![Entry::Summary { text, defined }];
         self.entries.extend(asked);
@@ -349,12 +366,12 @@ fn last_plan(entry: &Entry) -> Option<String> {
 }
 
 /// An entry as a summary is made of it.
-fn as_text(entry: &Entry, length: usize) -> String {
+fn as_text(entry: &Entry, length: usize, words: usize) -> String {
     let mut out = match entry {
-        Entry::User { text, .. } => format!("USER: {text}\n"),
+        Entry::User { text, .. } => format!("USER: {}\n", cut(text, words)),
         Entry::Note { text } => format!("NOTE: {text}\n"),
         Entry::Summary { text, .. } => format!("{text}\n"),
-        Entry::Assistant { text, .. } => format!("ASSISTANT: {text}\n"),
+        Entry::Assistant { text, .. } => format!("ASSISTANT: {}\n", cut(text, words)),
         Entry::Results { .. } => String::new(),
     };
     let (calls, results) = match entry {

@@ -134,6 +134,27 @@ impl Agent {
         }
         Effect::Failed(Failure::Cancelled)
     }
+
+    /// Drops the last question where the model has answered nothing: it would go out with each one that follows.
+    pub(super) fn drop_unanswered(&mut self) {
+        if let Some(asked) = self.unanswered() {
+            self.entries.truncate(asked);
+            self.revision += 1;
+        }
+    }
+
+    /// The last question, where nothing is all that the model has answered.
+    pub(super) fn unanswered(&self) -> Option<usize> {
+        let asked = self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?;
+        let since = &self.entries[asked + 1..];
+        let nothing = |entry: &Entry| match entry {
+            Entry::Assistant { text, calls, .. } => text.is_empty() && calls.is_empty(),
+            Entry::Note { .. } => true,
+            _ => false,
+        };
+        (!since.is_empty() && since.iter().all(nothing)).then_some(asked)
+    }
+
     /// After a failure the next question must not carry along what has just failed: a question of which nothing came is
     /// dropped, and results that are too long for the model are left out. What was done or said stays.
     pub(super) fn drop_question(&mut self, failure: &Failure) {

@@ -134,6 +134,34 @@ fn a_wish_for_a_summary_keeps_the_last_turn_and_what_was_asked_for() {
 }
 
 #[test]
+fn a_long_question_is_summed_up_once_it_is_answered() {
+    let mut talk = Talk::new(small());
+    talk.ask(&format!("Look at this. {}", "a line of a paste\n".repeat(2000)));
+    talk.answer_with_text(&counted(text_answer(&["I have."]), 9000));
+    let Effect::Request(body) = talk.step(Input::Start("and now")) else { panic!() };
+    let asked = contents(&body);
+    assert!(asked[1].contains("USER: Look at this.") && asked[1].len() < 4 * 2000, "{}", asked[1].len());
+    let body = contents(&request(talk.answer(&text_answer(&["A paste was read."]))));
+    assert!(body[1].contains("A paste was read.") && body.last().unwrap().ends_with("and now"), "{body:#?}");
+    // The question itself, which is too long alone, goes out as it is: it is what was asked.
+    let mut talk = Talk::new(small());
+    assert!(contents(&talk.ask(&"a line of a paste\n".repeat(2000)))[1].starts_with("a line"));
+}
+
+#[test]
+fn a_wish_for_a_summary_sums_a_single_long_turn_up() {
+    let mut talk = Talk::new(Settings { context: Some(100_000), ..settings() });
+    request(reads(&mut talk, 3, 1600));
+    talk.answer_with_text(&text_answer(&["All are read."]));
+    let asked = contents(&request(talk.step(Input::Compact(""))));
+    assert!(asked[1].contains("RESULT of read_file: 2 xxx"), "{asked:#?}");
+    assert!(matches!(talk.answer(&text_answer(&["Three files."])), Effect::Done(_)));
+    let body = contents(&talk.ask("next"));
+    assert!(body[1].contains("Three files.") && body[1].ends_with("read them all"), "{body:#?}");
+    assert_eq!(body[2..], ["All are read.", "next"]);
+}
+
+#[test]
 fn a_summary_that_is_interrupted_changes_nothing() {
     let mut talk = Talk::new(settings());
     talk.ask("one");
@@ -165,10 +193,12 @@ fn a_server_that_cuts_in_silence_is_noticed_once() {
     let long = "word ".repeat(20_000);
     talk.ask(&long);
     talk.answer_with_text(&counted(text_answer(&["Yes."]), 4096));
+    // Room is made now that it is known how much the model takes.
     talk.ask("and now?");
+    request(talk.answer(&text_answer(&["Words."])));
     talk.answer_with_text(&counted(text_answer(&["Yes."]), 4096));
     assert!(
-        matches!(talk.notices(), [Notice::Truncated { sent, read: 4096 }] if *sent > 20_000),
+        matches!(talk.notices(), [Notice::Truncated { sent, read: 4096 }, Notice::SummedUp { .. }] if *sent > 20_000),
         "{:?}",
         talk.notices()
     );

@@ -177,8 +177,16 @@ fn an_empty_answer_is_never_null() {
     ]);
     assert_eq!(done.answer, "");
     assert_eq!(talk.notices(), [Notice::Empty]);
-    let body = talk.ask("two");
-    assert_eq!(body["messages"].as_array().unwrap()[1..], [json!({"role": "user", "content": "one\n\ntwo"})]);
+    let before = talk.agent.revision();
+    for next in ["two", "three"] {
+        let body = talk.ask(next);
+        let asked = [json!({"role": "user", "content": next})];
+        assert_eq!(body["messages"].as_array().unwrap()[1..], asked, "what is unanswered does not pile up");
+        let nothing = json!({"choices": [{"delta": {"content": " "}, "finish_reason": "stop"}]});
+        assert_eq!(talk.answer_with_text(&[nothing]).answer, "");
+        assert!(talk.agent.is_unanswered());
+    }
+    assert_eq!((talk.agent.entries().len(), talk.agent.revision() - before), (2, 2));
 }
 
 #[test]

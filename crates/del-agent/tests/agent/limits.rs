@@ -1,6 +1,6 @@
 //! Where an answer or a question ends that would not end well by itself.
 
-use del_agent::{Effect, Failure, Input, Notice, Settings};
+use del_agent::{Circle, Effect, Failure, Input, Notice, Settings};
 use serde_json::{Value, json};
 
 use crate::script::{Talk, native_call, prompt_mode, settings, text_answer, tool_results};
@@ -62,28 +62,105 @@ fn a_call_that_was_cut_never_runs_and_the_model_is_told() {
     assert!(talk.notices().contains(&Notice::Cut));
 }
 
+/// Pieces of an answer, of which the model writes one after the other until it is stopped; how many it could.
+fn endless(talk: &mut Talk, piece: &str, pieces: usize) -> (Effect, usize) {
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": piece}}]}).to_string();
+    for read in 1..=pieces {
+        let effect = talk.step(Input::Chunk(&chunk));
+        if effect != Effect::Continue {
+            return (effect, read);
+        }
+    }
+    (Effect::Continue, pieces)
+}
+
 #[test]
 fn a_model_that_goes_round_in_circles_is_stopped_and_keeps_little_of_it() {
     let mut talk = Talk::new(settings());
     talk.ask("Tell me.");
-    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "Once more.\n"}}]});
-    let endless: Vec<Value> = std::iter::repeat_n(chunk, 2000).collect();
-    let mut effect = Effect::Continue;
-    let mut read = 0;
-    for chunk in &endless {
-        effect = talk.step(Input::Chunk(&chunk.to_string()));
-        read += 1;
-        if effect != Effect::Continue {
-            break;
-        }
-    }
+    let (effect, read) = endless(&mut talk, "Once more.\n", 100_000);
     let Effect::Done(done) = effect else { panic!("{effect:?}") };
-    assert!(done.cut && read < 500, "{read}");
+    assert!(done.cut && read < 30_000, "{read}");
     assert_eq!(done.answer, "Once more.\nOnce more.");
-    assert!(talk.notices().contains(&Notice::Circular) && !talk.notices().contains(&Notice::Cut));
+    assert_eq!(talk.notices(), [Notice::Circular(Circle::Words)]);
     // What it is shown of itself does not lead it there again.
     let Effect::Request(body) = talk.step(Input::Start("Go on.")) else { panic!() };
     assert_eq!(body["messages"][2]["content"], "Once more.\nOnce more.");
+}
+
+#[test]
+fn a_text_that_was_asked_for_is_whole_although_it_says_the_same_again_and_again() {
+    for (piece, pieces) in [("All work and no play.\n", 400), ("aaaaaaaa", 25_000)] {
+        let mut talk = Talk::new(settings());
+        talk.ask("Write it as often as I said.");
+        assert_eq!(endless(&mut talk, piece, pieces), (Effect::Continue, pieces));
+        let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}).to_string();
+        assert_eq!(talk.step(Input::Chunk(&end)), Effect::Continue);
+        let Effect::Done(done) = talk.step(Input::End) else { panic!() };
+        assert_eq!((done.answer, done.cut), (piece.repeat(pieces).trim().to_owned(), false));
+        assert_eq!(talk.notices(), []);
+        assert_eq!(talk.shown.iter().filter(|shown| *shown == "repeating true").count(), 1);
+    }
+}
+
+#[test]
+fn a_file_with_the_same_line_again_and_again_is_written() {
+    for over_the_api in [false, true] {
+        let mut talk = Talk::new(settings());
+        talk.ask("Write it a thousand times.");
+        let arguments = json!({"path": "All work and no play.\n".repeat(1000)}).to_string();
+        let (before, after) = if over_the_api {
+            (String::new(), String::new())
+        } else {
+            ("<tool_call>{\"name\": \"write_file\", \"arguments\": ".to_owned(), "}</tool_call>".to_owned())
+        };
+        let text = before + &arguments + &after;
+        let chars: Vec<char> = text.chars().collect();
+        let mut chunks: Vec<Value> = chars
+            .chunks(40)
+            .map(|piece| piece.iter().collect::<String>())
+            .map(|piece| {
+                if over_the_api {
+                    json!({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+                } else {
+                    json!({"content": piece})
+                }
+            })
+            .map(|delta| json!({"choices": [{"index": 0, "delta": delta}]}))
+            .collect();
+        if over_the_api {
+            chunks[0]["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] = json!("write_file");
+        }
+        chunks.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
+        let calls = talk.answer_with_calls(&chunks);
+        assert_eq!(
+            serde_json::from_str::<Value>(&calls[0].arguments).unwrap(),
+            serde_json::from_str::<Value>(&arguments).unwrap()
+        );
+        assert_eq!(talk.notices(), []);
+    }
+}
+
+#[test]
+fn whoever_stops_a_model_that_repeats_itself_keeps_little_of_it() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Tell me.");
+    assert_eq!(endless(&mut talk, "Once more.\n", 2000).0, Effect::Continue);
+    assert_eq!(talk.step(Input::Cancel), Effect::Failed(Failure::Cancelled));
+    let Effect::Request(body) = talk.step(Input::Start("Go on.")) else { panic!() };
+    assert_eq!(body["messages"][2]["content"], "Once more.\nOnce more.");
+}
+
+#[test]
+fn white_space_without_end_is_stopped_where_a_schema_holds_the_answer() {
+    let held = Settings {
+        extra: [("response_format".to_owned(), json!({"type": "json_object"}))].into_iter().collect(),
+        ..settings()
+    };
+    let mut talk = Talk::new(held);
+    talk.ask("Tell me.");
+    assert!(endless(&mut talk, "\n", 2000).1 < 1000);
+    assert_eq!(talk.notices()[0], Notice::Circular(Circle::Blanks));
 }
 
 #[test]
@@ -120,7 +197,7 @@ fn calls_that_come_again_and_again_in_one_answer_are_stopped_and_run_once() {
         let Effect::Run(calls) = effect else { panic!("{effect:?}") };
         let names: Vec<&str> = calls.iter().map(|read| read.call.name.as_str()).collect();
         assert_eq!(names, ["read_file", "write_file"]);
-        assert!(talk.notices().contains(&Notice::Circular), "{:?}", talk.notices());
+        assert!(talk.notices().contains(&Notice::Circular(Circle::Calls)), "{:?}", talk.notices());
         let calls: Vec<_> = calls.into_iter().map(|read| read.call).collect();
         let Effect::Request(body) = talk.step(Input::Results(tool_results(&calls, "R"))) else { panic!() };
         assert_eq!(body["messages"].as_array().unwrap().len(), 5, "nothing is told of the call that was cut");

@@ -64,6 +64,7 @@ impl Talk {
                 shown.push(format!("start {call} {name} {dialect}"));
             }
             View::Args { call, json } => shown.push(format!("args {call} {json}")),
+            View::Repeating(repeats) => shown.push(format!("repeating {repeats}")),
             View::CallEnd { call } => shown.push(format!("end {call}")),
             View::Fault { fault, .. } => shown.push(format!("fault {}", fault.kind)),
             _ => {}

@@ -162,6 +162,12 @@ impl Chat {
             say(&self.paint.dim(format!("trusts {}", visible(&project::few(&trusted)))));
         }
         self.say_mode();
+        let allowed: Vec<String> =
+            self.session.hands.gate.permissions().iter().map(ToString::to_string).collect();
+        if !allowed.is_empty() {
+            let names = visible(&project::few(&allowed)).into_owned();
+            say(&self.paint.dim(format!("but for what you allowed (`/permissions` lists it): {names}")));
+        }
         if let Some(confined) = self.session.hands.confined() {
             say(&self.paint.dim(visible(&confined)));
         }
@@ -273,18 +279,24 @@ impl Chat {
             self.thought = thought;
         }
         match outcome {
+            Ok(_) if self.session.is_unanswered() => self.say_dropped(),
             Ok(_) => {}
             Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
             Err(failure) => {
                 self.fail(&exit::line(&failure.into()));
-                say(&self.paint.dim(if self.session.entries().len() > before {
-                    "what came before that is kept: the conversation goes on from there"
+                if self.session.entries().len() > before {
+                    let kept = "what came before that is kept: the conversation goes on from there";
+                    say(&self.paint.dim(kept));
                 } else {
-                    "the conversation goes on without this question"
-                }));
+                    self.say_dropped();
+                }
             }
         }
         Ok(())
+    }
+
+    fn say_dropped(&self) {
+        say(&self.paint.dim("the conversation goes on without this question"));
     }
 
     /// An empty row between what is asked and what comes of it, for the eye.

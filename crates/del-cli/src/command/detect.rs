@@ -17,6 +17,7 @@ use crate::common::Common;
 use crate::confined::{self, Question, Subject};
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::interrupt::Interrupt;
 use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::server::ServerOptions;
@@ -61,6 +62,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         options: del_detect::Options { rules: !options.rendering_only, describe: options.write.is_some() },
     };
     let found = {
+        // Who has had enough of waiting gets a clean screen.
+        let _interrupt = Interrupt::listen(stage::CURTAIN)?;
         let _busy = stage::open(Look::find(common.color)).busy("looking for the dialect");
         confined::ask(&question, common)?
     };

@@ -23,11 +23,11 @@ use crate::common::Common;
 use crate::confined;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::server::about::About;
 use crate::server::taught;
 use crate::server::{ModelOptions, Server, ServerOptions};
-use crate::status::Status;
 use crate::table::Table;
 use crate::terminal::{self, shown};
 use crate::wrap;
@@ -75,7 +75,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let interrupt = Interrupt::listen(stage::CURTAIN)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     interrupt.begin();
-    let status = Status::new();
+    let stage = stage::open(Look::find(common.color));
+    let busy = stage.busy("asking the model server");
     let server = runtime.block_on(async {
         tokio::select! {
             found = Server::find(&options.server) => found,
@@ -105,12 +106,12 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     }
     for way in tried {
         let name = way.name(catalog, &model);
-        let outcome = bench.try_way(way, &|call| status.show(&format!("{name}: {call}")))?;
+        let outcome = bench.try_way(way, &|call| stage.doing(&format!("trying {name}: {call}")))?;
         outcomes.push(outcome);
     }
-    status.clear();
     // Some servers know it only now that the model is loaded.
     let about = runtime.block_on(server.about(&model));
+    drop(busy);
     let best = best(&outcomes);
     let findings = Findings { server, model, about, template, outcomes, best };
     let text = if options.json {

@@ -11,6 +11,9 @@ use crate::catalog::Catalog;
 use crate::colour::Paint;
 use crate::common::Common;
 use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::screen::look::Look;
+use crate::screen::stage;
 use crate::server::{Server, ServerOptions};
 use crate::table::Table;
 use crate::terminal;
@@ -29,9 +32,13 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let dialects = Catalog::load(common.dialect_dir.as_deref())?.all();
+    // Who has had enough of waiting gets a clean screen.
+    let _interrupt = Interrupt::listen(stage::CURTAIN)?;
+    let busy = stage::open(Look::find(common.color)).busy("asking the model server");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let server = runtime.block_on(Server::find(&options.server))?;
     let facts = runtime.block_on(server.facts());
+    drop(busy);
     let models = || server.models.iter().zip(&facts);
     let dialect = |model: &str| dialects.for_model(model).map(|dialect| dialect.name());
     let mut out = std::io::stdout().lock();

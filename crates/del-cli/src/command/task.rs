@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use del_agent::{Done, Entry, Failure, Image};
+use del_agent::{Done, Failure, Image};
 use schema::Schema;
 use serde_json::{Value, json};
 
@@ -95,9 +95,7 @@ fn told(outcome: Result<Done, Failure>) -> Outcome {
 
 /// The answer. Without a word, a task has failed, unless something was done for it.
 fn something(done: Done, session: &Session) -> Outcome {
-    let last = session.entries().iter().rposition(|entry| matches!(entry, Entry::User { .. }));
-    let mut since = session.entries().iter().skip(last.unwrap_or_default());
-    if done.answer.trim().is_empty() && !since.any(|entry| matches!(entry, Entry::Results { .. })) {
+    if done.answer.trim().is_empty() && session.is_unanswered() {
         return Err((Exit::Failed, "there is no answer. Ask again, or take another model".to_owned()));
     }
     Ok(done)

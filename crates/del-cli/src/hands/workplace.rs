@@ -20,7 +20,7 @@ pub(crate) struct Workplace {
     allow_dir: Vec<PathBuf>,
     #[command(flatten)]
     confining: Confining,
-    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
+    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`; `none` for words alone
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
 }
@@ -104,7 +104,8 @@ impl Workplace {
         let mut toolbox =
             Toolbox::open(directory, &self.allow_dir, toolset).map_err(|error| configuration(&error))?;
         let elsewhere = [DELEGATE, todo::NAME];
-        let own = |name: &&str| !name.starts_with("mcp__") && !elsewhere.contains(name);
+        let none = self.has_none();
+        let own = |name: &&str| !name.starts_with("mcp__") && !elsewhere.contains(name) && !none;
         let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
@@ -131,6 +132,11 @@ impl Workplace {
         consenting: &Consenting,
     ) -> anyhow::Result<(Toolbox, Gate)> {
         Ok((self.open(toolset)?, consenting.gate()))
+    }
+
+    /// The model is to have no tools at all.
+    pub(crate) fn has_none(&self) -> bool {
+        matches!(self.tools.as_slice(), [only] if only.trim() == "none")
     }
 
     /// Whether a tool of an MCP server is wanted.

@@ -14,6 +14,8 @@ use crate::wrap;
 
 /// Lines of a result that are shown.
 const LINES: usize = 8;
+/// Lines of a result of which no word is cut off.
+const FEW: usize = 3;
 /// Lines of a change that are shown.
 const CHANGED: usize = 40;
 /// Arguments that say what a file is to be.
@@ -26,13 +28,19 @@ pub(crate) fn call(look: Look, call: &Call) -> String {
     let name = visible(&call.name);
     let sign = look.signs().call;
     let room = terminal::width().saturating_sub(name.len() + sign.chars().count() + 3).max(20);
-    let arguments = cut(&arguments(&call.arguments), room);
+    let arguments = cut(&arguments(&call.arguments, VALUE), room);
     format!("{} {}({arguments})", look.paint.green(sign), look.paint.bold(name))
+}
+
+/// The same with nothing cut, but for the texts of a change.
+pub(crate) fn whole_call(look: Look, call: &Call) -> String {
+    let arguments = arguments(&call.arguments, usize::MAX);
+    format!("{} {}({arguments})", look.paint.green(look.signs().call), look.paint.bold(visible(&call.name)))
 }
 
 /// A call of a sub-agent, as it passes by.
 pub(crate) fn folded(call: &Call) -> String {
-    format!("{}({})", visible(&call.name), cut(&arguments(&call.arguments), VALUE))
+    format!("{}({})", visible(&call.name), cut(&arguments(&call.arguments, VALUE), VALUE))
 }
 
 /// What is being done while a call runs.
@@ -55,10 +63,11 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     let ran =
         result.data.as_ref().is_some_and(|data| data.get("exit_code").or(data.get("seconds")).is_some());
     let lines: Vec<&str> = if ran { output(text) } else { text.lines().collect() };
+    let few = lines.len() <= FEW;
     let rows = |line: &str| {
         let line = visible(&line.get(margin..).unwrap_or_default().replace('\t', "  ")).into_owned();
-        // What went wrong is worth more than one row.
-        if result.ok || ran { cut(&line, width) } else { wrap::rows(&line, width, 0) }
+        // What went wrong is worth more than one row, and so is what says little.
+        if (result.ok || ran) && !few { cut(&line, width) } else { wrap::rows(&line, width, 0) }
     };
     let all = lines.into_iter().map(rows).collect::<Vec<_>>().join("\n");
     let all: Vec<&str> = all.lines().collect();
@@ -156,16 +165,18 @@ pub(crate) fn whole_change(look: Look, change: &str) -> String {
     rows[1..].join("\n")
 }
 
-/// Arguments on one line, without the braces, and without the texts of a change, which is shown by itself.
-fn arguments(json: &str) -> String {
+/// Arguments on one line, without the braces, and without the texts of a change, which is shown by itself. Where there are
+/// several, each has so many columns at most.
+fn arguments(json: &str, most: usize) -> String {
     let one_line = |text: &str| visible(&text.replace(['\n', '\t'], " ")).into_owned();
     let Ok(Value::Object(members)) = serde_json::from_str(json) else { return one_line(json) };
     let named = members.contains_key("file_path") || members.contains_key("path");
     let is_text = |key: &str| named && TEXTS.contains(&key);
+    let most = if members.len() == 1 { usize::MAX } else { most };
     let mut shown: Vec<String> = members
         .iter()
         .filter(|(key, _)| !is_text(key))
-        .map(|(key, value)| format!("{}: {}", one_line(key), cut(&one_line(&value.to_string()), VALUE)))
+        .map(|(key, value)| format!("{}: {}", one_line(key), cut(&one_line(&value.to_string()), most)))
         .collect();
     if members.keys().any(|key| is_text(key)) {
         shown.push("…".to_owned());
@@ -202,6 +213,21 @@ mod tests {
     }
 
     #[test]
+    fn a_single_argument_has_the_whole_row_and_can_be_seen_whole() {
+        let text = "echo one; ".repeat(30);
+        let command = |more: &str| Call {
+            id: None,
+            name: "run_command".into(),
+            arguments: format!("{{\"command\": \"{text}\"{more}}}"),
+        };
+        let row = call(plain(), &command(""));
+        assert!(row.chars().count() >= terminal::width() - 1 && row.ends_with("…)"), "{row}");
+        let row = call(plain(), &command(", \"timeout\": 5"));
+        assert!(row.ends_with("…, timeout: 5)"), "{row}");
+        assert!(whole_call(plain(), &command(", \"timeout\": 5")).contains(&text));
+    }
+
+    #[test]
     fn of_a_command_its_end_is_shown() {
         let ran = |text: &str| {
             let data = Some(serde_json::json!({"exit_code": 0}));
@@ -225,6 +251,15 @@ mod tests {
             result(plain(), &del_tools::Failure::new(del_tools::Code::Denied, why.trim_end()).into(), true);
         assert_eq!(shown.matches("network;").count(), 4, "{shown}");
         assert!(shown.lines().all(|row| row.chars().count() <= terminal::width()), "{shown}");
+    }
+
+    #[test]
+    fn of_a_few_lines_no_word_is_cut_off_and_one_long_line_is_folded() {
+        let words = "so many words that they take more than one row of a terminal; ".repeat(4);
+        let shown = result(plain(), &ToolResult::success(words.trim_end()), true);
+        assert_eq!(shown.matches("terminal;").count(), 4, "{shown}");
+        let shown = result(plain(), &ToolResult::success(words.repeat(20)), true);
+        assert!(shown.lines().count() == LINES + 1 && shown.contains(" more lines · /show"), "{shown}");
     }
 
     #[test]

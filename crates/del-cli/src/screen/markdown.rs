@@ -7,11 +7,13 @@
 
 mod code;
 mod flow;
+mod head;
 mod inline;
 mod table;
 
 use code::Colours;
 use flow::{Flow, Style};
+use head::{Head, Whole, below, head, in_words};
 use inline::Inline;
 use table::Table;
 
@@ -40,28 +42,6 @@ enum State {
     Line(Whole),
     /// Between fences.
     Code { fence: char, length: usize, colours: Colours },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whole {
-    Fence,
-    Row,
-    Rule,
-}
-
-/// What a line begins with.
-enum Head {
-    /// More is needed.
-    Unknown,
-    Blank,
-    Whole(Whole),
-    /// A line of text behind so many bytes, in this style; `mark` stands in place of them.
-    Text {
-        taken: usize,
-        mark: String,
-        dim: bool,
-        style: Style,
-    },
 }
 
 impl Markdown {
@@ -163,8 +143,7 @@ impl Markdown {
                 self.begin_block();
                 let spoken = self.table.spoken;
                 let mark = if spoken { in_words(&mark) } else { mark };
-                let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(mark.as_str()));
-                let indent = if dim && !spoken { mark.clone() } else { indent };
+                let indent = below(&mark, spoken);
                 self.flow.begin(&mark, if dim { Style::DIM } else { Style::PLAIN }, indent);
                 self.inline.begin(style);
                 self.state = State::Text;
@@ -246,86 +225,6 @@ impl Markdown {
     }
 }
 
-/// What kind of line begins so.
-fn head(line: &str, coloured: bool) -> Head {
-    let (line, over) = line.strip_suffix('\n').map_or((line, false), |line| (line, true));
-    let inner = line.trim_start_matches([' ', '\t']);
-    let spaces = line.len() - inner.len();
-    let Some(first) = inner.chars().next() else { return if over { Head::Blank } else { Head::Unknown } };
-    let indent = " ".repeat(spaces.min(16));
-    let text = || Head::Text { taken: spaces, mark: indent.clone(), dim: false, style: Style::PLAIN };
-    let run = inner.chars().take_while(|c| *c == first).count();
-    let behind = inner[run * first.len_utf8()..].chars().next();
-    let undecided = behind.is_none() && !over;
-    match first {
-        '#' if undecided => Head::Unknown,
-        '#' if run <= 6 && behind.is_none_or(|c| c == ' ') => {
-            let style = if run == 1 { Style::BOLD.and(Style::UNDERLINED) } else { Style::BOLD };
-            // Where bold cannot be seen, the signs tell a heading.
-            let taken = if coloured {
-                spaces + run + inner[run..].chars().take_while(|c| *c == ' ').count()
-            } else {
-                0
-            };
-            Head::Text { taken, mark: String::new(), dim: false, style }
-        }
-        '`' | '~' if undecided => Head::Unknown,
-        '`' if run >= 3 && inner[run..].contains('`') => text(),
-        '`' | '~' if run >= 3 => Head::Whole(Whole::Fence),
-        '|' => Head::Whole(Whole::Row),
-        '-' | '*' | '_' | '+' if undecided => Head::Unknown,
-        '-' | '*' | '_' if run >= 3 && inner[run..].trim().is_empty() => {
-            if over {
-                Head::Whole(Whole::Rule)
-            } else {
-                Head::Unknown
-            }
-        }
-        '-' | '*' | '+' if run == 1 && behind == Some(' ') => {
-            let (sign, length) = match &inner.as_bytes()[2..] {
-                [b'[', b' ', b']', b' ', ..] => ('☐', 4),
-                [b'[', b'x' | b'X', b']', b' ', ..] => ('☑', 4),
-                [] | [b'['] | [b'[', b' ' | b'x' | b'X'] | [b'[', b' ' | b'x' | b'X', b']'] if !over => {
-                    return Head::Unknown;
-                }
-                _ => ('•', 0),
-            };
-            let mark = format!("{indent}{sign} ");
-            Head::Text { taken: spaces + 2 + length, mark, dim: false, style: Style::PLAIN }
-        }
-        '>' => {
-            let taken = spaces + 1 + usize::from(behind == Some(' ') && run == 1);
-            if undecided {
-                Head::Unknown
-            } else {
-                Head::Text { taken, mark: format!("{indent}│ "), dim: true, style: Style::PLAIN }
-            }
-        }
-        '0'..='9' => numbered(inner, spaces, over).unwrap_or_else(text),
-        _ => text(),
-    }
-}
-
-/// What begins a line, for somebody who hears it.
-fn in_words(mark: &str) -> String {
-    mark.replace('│', "quote:").replace('☑', "done:").replace('☐', "to do:")
-}
-
-/// A line that begins with a number, as far as that is an item's.
-fn numbered(inner: &str, spaces: usize, over: bool) -> Option<Head> {
-    let digits = inner.chars().take_while(char::is_ascii_digit).count();
-    let mut behind = inner[digits..].chars();
-    match (behind.next(), behind.next()) {
-        _ if digits > 9 => None,
-        (None, _) | (Some('.' | ')'), None) if !over => Some(Head::Unknown),
-        (Some('.' | ')'), Some(' ')) => {
-            let mark = format!("{}{} ", " ".repeat(spaces.min(16)), &inner[..=digits]);
-            Some(Head::Text { taken: spaces + digits + 2, mark, dim: false, style: Style::PLAIN })
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,6 +278,8 @@ mod tests {
             "| a | b |\n|---|---|",
             "---",
             "> quote",
+            "> - item in a quote",
+            "> > quote",
             "**a",
         ];
         for end in end {
@@ -386,6 +287,20 @@ mod tests {
             markdown.push(end);
             markdown.finish();
             assert_eq!(markdown.push("**b**") + &markdown.finish(), whole("**b**", 40, true), "{end}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_a_quote_is_laid_out_in_it() {
+        let text = "> one\n> > two and more words than fit\n> - three and more words than fit\n>\n> 1. four\n> ```\n> x = 1\n";
+        let expected = "│ one\n│ │ two and more\n│ │ words than fit\n│ • three and more\n│   words than fit\n│ \n│ 1. four\n│ ```\n│ x = 1\n";
+        for size in 1..20 {
+            let mut markdown = Markdown::new(18, false);
+            let chars: Vec<char> = text.chars().collect();
+            let mut out: String =
+                chars.chunks(size).map(|piece| markdown.push(&piece.iter().collect::<String>())).collect();
+            out.push_str(&markdown.finish());
+            assert_eq!(out, expected, "{size}");
         }
     }
 

@@ -34,6 +34,9 @@ pub(crate) struct Shown {
     pub(crate) unfolds: bool,
 }
 
+/// What a model does that has lost its way, or was asked to: whoever watches decides.
+const REPEATS: &str = "writing the same again and again";
+
 /// Shows one question's work.
 pub(crate) struct Transcript {
     pub(crate) shown: Shown,
@@ -60,6 +63,8 @@ pub(crate) struct Transcript {
     /// Something stands above that an answer keeps a distance from.
     above: bool,
     thought: Thought,
+    /// The model writes the same again and again.
+    repeats: bool,
     failed: Option<io::Error>,
 }
 
@@ -101,6 +106,7 @@ impl Transcript {
             matched: Vec::new(),
             above: false,
             thought: Thought::default(),
+            repeats: false,
             failed: None,
         }
     }
@@ -135,7 +141,11 @@ impl Transcript {
                 let rows = markdown.push(&text);
                 // Whoever hears what is done need not hear of each table.
                 let table = markdown.holds_table() && !self.look.plain;
-                self.stage.doing(if table { "writing a table" } else { "writing" });
+                self.stage.doing(match table {
+                    _ if self.repeats => REPEATS,
+                    true => "writing a table",
+                    false => "writing",
+                });
                 self.out(&rows);
             }
             None => self.out(&text),
@@ -186,7 +196,7 @@ impl Transcript {
                 self.thought.text.push_str("\n\n");
             }
         }
-        self.stage.doing("thinking");
+        self.stage.doing(if self.repeats { REPEATS } else { "thinking" });
         self.thought.tokens += 1;
         if self.shown.reasoning {
             self.stage.output(&text);
@@ -362,6 +372,10 @@ impl Screen for Transcript {
                 self.matched.push(dialect.to_owned());
             }
             View::Args { .. } => self.stage.count(1),
+            View::Repeating(repeats) => {
+                self.repeats = repeats;
+                self.stage.doing(if repeats { REPEATS } else { "writing" });
+            }
             View::Fault { fault, span } => {
                 let text = format!("bytes {} to {}: {}", span.start, span.end, fault.kind.message());
                 self.read.push(text);
@@ -382,6 +396,7 @@ impl Screen for Transcript {
     fn turn_over(&mut self, last: bool) {
         self.close();
         self.stage.rest();
+        self.repeats = false;
         let (read, matched) = (std::mem::take(&mut self.read), std::mem::take(&mut self.matched));
         let raw = std::mem::take(&mut self.raw);
         if self.shown.debug {

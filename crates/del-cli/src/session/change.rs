@@ -27,7 +27,7 @@ impl Session {
 
     /// Lets the model read the skills that there are, and give tasks to sub-agents.
     pub(super) fn let_help(&mut self) -> Result<()> {
-        if self.settings.constrain == Constrain::On {
+        if self.settings.constrain == Constrain::On || self.options.workplace.has_none() {
             return Ok(());
         }
         self.hands.let_skills(&self.options.prompts);
@@ -161,6 +161,7 @@ pub(super) fn instructions(options: &SessionOptions, hands: &Hands, memory: &Mem
     let short = Constrain::from(options.constrain) == Constrain::On;
     let mut text = match &options.system {
         Some(own) => own.clone(),
+        None if options.workplace.has_none() => instructions::WITHOUT_TOOLS.to_owned(),
         None => instructions::text(hands.toolbox.directory(), &memory.around, short),
     };
     memory.add_to(&mut text);

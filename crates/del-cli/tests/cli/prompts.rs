@@ -100,8 +100,33 @@ fn commands_of_the_users_own_need_no_trust_and_are_offered() {
     terminal.write("/help\r");
     terminal.until("/fix");
     terminal.until("> ");
+    terminal.write("/skills\r");
+    terminal.until("/fix  Fix what is broken");
+    terminal.until("commands/fix.md (command)");
+    terminal.until("Del's own command counts before it");
+    terminal.until("> ");
     terminal.write("exit\r");
     assert_eq!(terminal.end().1, 0);
     let asked = server.completions()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(asked.starts_with("Fix @a.txt: the typo") && asked.contains("     1\tx"), "{asked}");
+}
+
+#[test]
+fn skills_are_listed_with_those_that_wait_for_trust() {
+    let (files, home) = (project(), directory(&[(".config/del/skills/pdf/SKILL.md", "Fill in forms.")]));
+    let server = Server::new(vec![says("unasked")]);
+    let arguments = ["--base-url", server.url(), "--color", "never"];
+    let mut terminal = Terminal::with(&files, &arguments, 100, &[("HOME", &text(home.path()))]);
+    terminal.until("Trust this");
+    terminal.write("n");
+    terminal.until("ends");
+    terminal.until("> ");
+    terminal.write("/skills\r");
+    terminal.until("/pdf  Fill in forms.");
+    terminal.until("pdf/SKILL.md (skill, which");
+    terminal.until("left out, as you have not agreed to it");
+    terminal.until(".claude/commands/review.md");
+    terminal.until("> ");
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
 }

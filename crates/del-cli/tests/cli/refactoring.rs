@@ -15,12 +15,10 @@ fn ten_files() -> TempDir {
     directory(&[&files[..], &[("check.sh", "! grep -rq old src\n")]].concat())
 }
 
-#[test]
-fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
-    let files = ten_files();
+/// What a model does that goes about it in order: it searches, reads, edits, and runs the check before and behind.
+fn renaming() -> Server {
     let call = |n: usize, name: &str, arguments: serde_json::Value| calls(&format!("c{n}"), name, &arguments);
     let path = |n: usize| format!("src/part{n}.py");
-    // As a model would go about it: it searches, reads, edits, and runs the check before and behind.
     let mut script = vec![
         call(100, "grep_search", json!({"pattern": "old"})),
         call(101, "run_command", json!({"command": "grep -rn old src | head -n 3"})),
@@ -34,7 +32,38 @@ fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
     }
     script.push(call(103, "run_command", json!({"command": "sh check.sh"})));
     script.push(says("All ten are changed."));
-    let server = Server::new(script);
+    Server::new(script)
+}
+
+fn changed(files: &TempDir, name: &str) -> usize {
+    let text = |n| std::fs::read_to_string(files.path().join(format!("src/part{n}.py"))).unwrap();
+    (0..10).filter(|n| text(*n).contains(name)).count()
+}
+
+#[test]
+fn ten_files_are_changed_without_a_question_where_commands_are_allowed_as_far_as_they_are_confined() {
+    let (files, server) = (ten_files(), renaming());
+    let mode = ["--approval-mode", "auto-edit", "--allow-tool", "run_command"];
+    let arguments = [&["--base-url", server.url(), "--color", "never"][..], &mode].concat();
+    let mut terminal = Terminal::with(&files, &arguments, 100, &[]);
+    terminal.until("ends");
+    terminal.until("> ");
+    terminal.write("Rename old to new.\r");
+    let seen = terminal.until("All ten are changed.");
+    assert!(!seen.contains("Do this?"), "{seen:?}");
+    assert_eq!((changed(&files, "new"), changed(&files, "old")), (10, 0));
+    terminal.until("> ");
+    terminal.write("/undo all\r");
+    terminal.until("undone: ");
+    terminal.until("> ");
+    assert_eq!((changed(&files, "new"), changed(&files, "old")), (0, 10));
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
+}
+
+#[test]
+fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
+    let (files, server) = (ten_files(), renaming());
     let arguments = ["--base-url", server.url(), "--color", "never", "--approval-mode", "auto-edit"];
     let mut terminal = Terminal::with(&files, &arguments, 100, &[]);
     terminal.until("ends");
@@ -44,11 +73,7 @@ fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
     terminal.write("a");
     let seen = terminal.until("All ten are changed.");
     assert!(!seen.contains("Do this?"), "{seen:?}");
-    let changed = |name: &str| {
-        (0..10)
-            .filter(|n| std::fs::read_to_string(files.path().join(path(*n))).unwrap().contains(name))
-            .count()
-    };
+    let changed = |name: &str| changed(&files, name);
     assert_eq!((changed("new"), changed("old")), (10, 0));
     terminal.until("> ");
     terminal.write("/undo all\r");

@@ -358,3 +358,16 @@ fn instructions_are_replaced_and_added_to() {
     assert!(system.starts_with("You are a clerk.") && system.ends_with("Be short."), "{system}");
     assert!(!system.contains("You are Del"), "{system}");
 }
+
+#[test]
+fn without_tools_the_model_is_offered_none_and_told_so() {
+    let server = Server::new(vec![says("Hello.")]);
+    let arguments = |tools| ["-p", "hi", "--tools", tools, "--base-url", server.url()];
+    let got = run(&mut del(&arguments("none")), "");
+    assert_eq!((got.code, got.out.as_str()), (0, "Hello.\n"), "{got:#?}");
+    let body = &server.completions()[0].body;
+    assert!(body.get("tools").is_none() && body.get("tool_choice").is_none(), "{body}");
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains("You have no tools here") && !system.contains("read files"), "{system}");
+    run(&mut del(&arguments("none,read_file")), "").fails(2, "unknown tool 'none'");
+}

@@ -22,7 +22,7 @@ impl Chat {
     pub(super) fn command(&mut self, name: Name, rest: &str) -> Result<Next> {
         match name {
             Name::Exit => return Ok(Next::End),
-            Name::Help => match help::text(rest, self.session.prompts()) {
+            Name::Help => match help::text(rest, self.session.prompts(), self.look.plain) {
                 Ok(text) => say(&text),
                 Err(why) => self.fail(&why),
             },
@@ -49,6 +49,7 @@ impl Chat {
             Name::Tools => self.tools()?,
             Name::Mcp => self.mcp(rest)?,
             Name::Hooks => self.hooks(),
+            Name::Skills => self.skills(),
             Name::Jobs => self.jobs(rest),
             Name::Plan => self.plan(),
             Name::Show => self.show(rest),

@@ -35,13 +35,22 @@ const KEYS: [(&str, &str); 8] = [
     ("Esc", "stop; what you type meanwhile is asked next"),
 ];
 
+/// The same where lines are read as they come, without an editor for them.
+const PLAIN_KEYS: [(&str, &str); 4] = [
+    ("!COMMAND", "run a shell command yourself"),
+    ("@PATH", "in a question: attach the file"),
+    ("\\", "at the end: the question goes on in the next line"),
+    ("Ctrl-C", "stop; what you type meanwhile is asked next"),
+];
+
 /// What `/help` says: the daily commands and the keys, all of them, or what one is for.
-pub(super) fn text(which: &str, prompts: &[Prompt]) -> Result<String, String> {
+pub(super) fn text(which: &str, prompts: &[Prompt], plain: bool) -> Result<String, String> {
     let own = |command: &Command| (head(command.names[0], command.behind), command.about.to_owned());
     let theirs = prompts
         .iter()
         .map(|prompt| (head(&prompt.name, &one_line(&prompt.hint)), one_line(&prompt.description)));
-    let keys = KEYS.map(|(key, about)| (key.to_owned(), about.to_owned()));
+    let keys: &[_] = if plain { &PLAIN_KEYS } else { &KEYS };
+    let keys = keys.iter().map(|(key, about)| ((*key).to_owned(), (*about).to_owned()));
     match which.trim_start_matches('/') {
         "" => {
             let daily = DAILY.iter().filter_map(|(name, about)| {
@@ -89,12 +98,18 @@ pub(super) fn text(which: &str, prompts: &[Prompt]) -> Result<String, String> {
     }
 }
 
-fn head(name: &str, behind: &str) -> String {
+/// A command as it is typed, and what stands behind it.
+pub(super) fn head(name: &str, behind: &str) -> String {
     format!("/{name} {behind}").trim_end().to_owned()
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     visible(&text.replace('\n', " ")).into_owned()
+}
+
+/// Whether Del has a command of this name itself.
+pub(super) fn is_own(name: &str) -> bool {
+    COMMANDS.iter().any(|command| command.names.contains(&name))
 }
 
 /// A line each, what explains them in a column of its own.
@@ -137,19 +152,24 @@ mod tests {
 
     #[test]
     fn the_short_help_fits_a_screen_and_names_every_command() {
-        let short = text("", &[]).unwrap();
+        let short = text("", &[], false).unwrap();
         let wrapped = |line| crate::wrap::rows(line, 80, crate::wrap::second_column(line));
         let rows: usize = short.lines().map(|line| wrapped(line).lines().count()).sum();
         assert!(rows <= 23, "{rows}: {short}");
-        let all = text("all", &[]).unwrap();
+        let all = text("all", &[], false).unwrap();
         for command in &COMMANDS {
             let name = format!("/{}", command.names[0]);
             assert!(short.split_whitespace().any(|word| word == name), "{name}");
-            assert!(all.contains(command.about) && text(&name, &[]).unwrap().contains(command.about));
+            assert!(all.contains(command.about) && text(&name, &[], false).unwrap().contains(command.about));
         }
+        let plain = text("", &[], true).unwrap();
+        assert!(
+            !plain.contains("Shift-Tab") && !plain.contains("Esc") && plain.contains("Ctrl-C"),
+            "{plain}"
+        );
         assert_eq!(unknown("/he"), "there is no command /he; did you mean /help?");
         assert_eq!(unknown("/modle"), "there is no command /modle; did you mean /mode or /model?");
         assert_eq!(unknown("/xyzzy"), "there is no command /xyzzy; `/help` lists them");
-        assert!(text("nosuch", &[]).unwrap_err().contains("got nosuch"));
+        assert!(text("nosuch", &[], false).unwrap_err().contains("got nosuch"));
     }
 }

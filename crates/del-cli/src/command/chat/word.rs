@@ -33,6 +33,7 @@ pub(super) enum Name {
     Tools,
     Mcp,
     Hooks,
+    Skills,
     Plan,
     Jobs,
     Show,
@@ -83,7 +84,7 @@ const fn command(
     Command { names, takes, behind, about, name }
 }
 
-pub(super) const COMMANDS: [Command; 33] = [
+pub(super) const COMMANDS: [Command; 34] = [
     command(Name::Help, &["help"], Takes::Word, "[NAME]", "what there is to say; `all`, or one command"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
@@ -149,6 +150,13 @@ pub(super) const COMMANDS: [Command; 33] = [
     ),
     command(Name::Hooks, &["hooks"], Takes::Nothing, "", "the commands that are told what happens"),
     command(
+        Name::Skills,
+        &["skills", "prompts"],
+        Takes::Nothing,
+        "",
+        "the skills and commands that stand in files, and where",
+    ),
+    command(
         Name::Plan,
         &["plan", "todo"],
         Takes::Nothing,
@@ -162,7 +170,13 @@ pub(super) const COMMANDS: [Command; 33] = [
         "[N]",
         "commands in the background (`&`), what number N wrote; `/jobs end N` ends it",
     ),
-    command(Name::Show, &["show"], Takes::Word, "[N]", "all of the last result, or of the last but N"),
+    command(
+        Name::Show,
+        &["show"],
+        Takes::Word,
+        "[N]",
+        "all of the last call and its result, or of the Nth from the end",
+    ),
     command(
         Name::Thinking,
         &["thinking", "think"],

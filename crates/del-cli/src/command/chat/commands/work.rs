@@ -2,11 +2,13 @@
 
 use anyhow::Result;
 use del_agent::Entry;
+use del_dialects::Call;
 use del_tools::{Cancel, counted, visible};
 use serde_json::json;
 
-use crate::command::chat::{Chat, say};
+use crate::command::chat::{Chat, help, say};
 use crate::command::undo;
+use crate::prompts::Kind;
 use crate::screen::lines;
 use crate::table::cut;
 use crate::terminal;
@@ -21,6 +23,9 @@ impl Chat {
         let hands = &self.session.hands;
         for tool in hands.tools().iter().skip(hands.toolbox.tools().len()) {
             say(&format!("{:<16} of the conversation", tool.name));
+        }
+        if hands.tools().is_empty() {
+            say("the model has no tools");
         }
         self.servers();
         Ok(())
@@ -64,6 +69,32 @@ impl Chat {
         for hook in hooks {
             let whose = if hook.of_project { " (the project's)" } else { "" };
             say(&format!("{}{whose}", visible(&hook.to_string())));
+        }
+    }
+
+    /// Lists the commands and skills that stand in files, and where; those that nobody has agreed to as well.
+    pub(super) fn skills(&self) {
+        let prompts = self.session.prompts();
+        for prompt in prompts.iter() {
+            let head = help::head(&prompt.name, &help::one_line(&prompt.hint));
+            let about = help::one_line(&prompt.description);
+            say(format!("{}  {about}", self.paint.bold(head)).trim_end());
+            let kind = match prompt.kind {
+                Kind::Command => "command",
+                Kind::Skill => "skill, which the model reads when it needs it",
+            };
+            let shadowed =
+                if help::is_own(&prompt.name) { "; Del's own command counts before it" } else { "" };
+            let place = visible(&prompt.path.display().to_string()).into_owned();
+            say(&self.paint.dim(format!("    {place} ({kind}{shadowed})")));
+        }
+        let project = self.session.project();
+        let left_out = project.names(|part| part.prompt().is_some() && !part.is_trusted());
+        if !left_out.is_empty() {
+            let names = visible(&left_out.join(", ")).into_owned();
+            say(&format!("left out, as you have not agreed to it (`del trust` shows it and asks): {names}"));
+        } else if prompts.is_empty() {
+            say("there are none; docs/commands.md says where they may stand, as .del/commands/NAME.md");
         }
     }
 
@@ -116,21 +147,26 @@ impl Chat {
 
     /// All of a result, as the model sees it.
     pub(super) fn show(&self, which: &str) {
-        let results: Vec<&str> = self
-            .session
-            .entries()
-            .iter()
-            .filter_map(|entry| match entry {
-                Entry::Results { results } => Some(results),
-                _ => None,
-            })
-            .flatten()
-            .map(|result| result.text.as_str())
-            .collect();
+        let (mut results, mut made): (Vec<(Option<&Call>, &str)>, &[Call]) = (Vec::new(), &[]);
+        for entry in self.session.entries() {
+            match entry {
+                Entry::Assistant { calls, .. } => made = calls,
+                Entry::Results { results: new } => results.extend(
+                    new.iter()
+                        .map(|result| (made.iter().find(|call| call.id == result.id), result.text.as_str())),
+                ),
+                _ => {}
+            }
+        }
         let back = if which.is_empty() { Ok(1) } else { which.parse::<usize>() };
         match back.ok().and_then(|back| results.len().checked_sub(back)).and_then(|place| results.get(place))
         {
-            Some(text) => self.stage.line(&visible(text)),
+            Some((call, text)) => {
+                if let Some(call) = call {
+                    say(&lines::whole_call(self.look, call));
+                }
+                self.stage.line(&visible(text));
+            }
             None if results.is_empty() => say("no tool was called yet"),
             None => say(&format!("expected a number from 1, which is the last result, to {}", results.len())),
         }
