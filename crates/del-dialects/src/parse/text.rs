@@ -152,7 +152,7 @@ impl Engine {
     }
 
     /// How many bytes before `end` may belong to a call that begins behind them.
-    fn held_before(&self, io: &Io<'_>, end: usize) -> usize {
+    fn held_before(&mut self, io: &Io<'_>, end: usize) -> usize {
         let word = if io.plan.headed { self.name_before(io, end) } else { 0 };
         let lead = self.lead_before(io, end - word, word == 0);
         (word + lead).max(self.lead_before(io, end, true))
@@ -188,7 +188,8 @@ impl Engine {
             return false;
         }
         let start = hit.start - word;
-        self.pass(io, start - self.lead_before(io, start, false));
+        let lead = self.lead_before(io, start, false);
+        self.pass(io, start - lead);
         let name = io.text[start..hit.start].trim_end();
         let here = io.base + hit.start as u64;
         let first = self.text.fresh || self.text.behind_call;
@@ -215,18 +216,21 @@ impl Engine {
 
     /// How many bytes before `end` are what stands between text and a call, or may become it: what a dialect writes there,
     /// and the line that opens a fence around the call.
-    fn lead_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+    fn lead_before(&mut self, io: &Io<'_>, end: usize, partial: bool) -> usize {
         let fence = self.fence_before(io, end, partial);
         fence + Self::written_before(io, end - fence, partial && fence == 0)
     }
 
     /// How many bytes before `end` are a line that opens a fence, or may become one.
-    pub(super) fn fence_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+    pub(super) fn fence_before(&mut self, io: &Io<'_>, end: usize, partial: bool) -> usize {
         let line = opening_line(&io.bytes[io.at.min(end)..end], partial);
+        if line == 0 || self.before(io, end - line)[1] != b'\n' {
+            return 0;
+        }
         // In an open fence it is code, unless it is what opened the fence.
-        let opens = self.text.fence.is_open() == (self.text.noted >= io.base + end as u64);
-        let begins = line > 0 && self.before(io, end - line)[1] == b'\n';
-        if begins && opens { line } else { 0 }
+        let noted = self.text.noted >= io.base + end as u64;
+        self.note(io, end - line);
+        if self.text.fence.is_open() == noted { line } else { 0 }
     }
 
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
