@@ -4,6 +4,7 @@ mod given;
 mod glance;
 mod hold;
 mod past;
+mod renamed;
 mod written;
 
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
 use del_wire::anthropic::plain;
 use del_wire::tools::{self, ToolsError};
-use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, failed};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
@@ -36,6 +37,8 @@ pub(crate) struct Request {
     hybrid: bool,
     /// The members that the server is not told, as its API has no place for them.
     left_out: Vec<String>,
+    /// The tools that the server knows by other names than the client.
+    names: Arc<ToolNames>,
 }
 
 /// What decides on the way of a request.
@@ -72,6 +75,7 @@ impl Request {
             facts,
             hybrid: false,
             left_out: Vec::new(),
+            names: Arc::default(),
         })
     }
 
@@ -128,7 +132,9 @@ impl Request {
         if let Some(Ok(asked)) = self.asked.get_mut()
             && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
         {
+            let known = messages.len();
             messages.extend_from_slice(more);
+            messages[known..].iter_mut().for_each(|message| self.names.tell_in(message));
             self.bytes = None;
         }
     }

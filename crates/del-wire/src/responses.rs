@@ -1,5 +1,6 @@
 //! OpenAI's responses.
 
+pub mod compaction;
 mod echo;
 pub mod from_client;
 pub mod from_server;

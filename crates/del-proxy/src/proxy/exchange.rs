@@ -132,6 +132,12 @@ impl Exchange {
             about.counts = true;
         }
         let mended = request.mend(&route, setup.settings.dialects)?;
+        // A chat's client knows what its server takes, Ollama takes every name, and in a prompt any will do.
+        let in_prompt = route.mode(request.model()) == Mode::Prompt;
+        if !route.chats() && route.api != ServerApi::Ollama || route.chats() && api != Api::Chat && !in_prompt
+        {
+            request.rename_tools();
+        }
         proxy.metrics.mended(&mended);
         if let Some(account) = Account::of(&parts) {
             account.note(|record| {

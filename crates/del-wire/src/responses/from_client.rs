@@ -8,7 +8,7 @@ use crate::arguments;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
-use crate::responses::{LOGPROBS, OWN};
+use crate::responses::{LOGPROBS, OWN, compaction};
 use crate::tools::Functions;
 
 /// Members that are read here, or that mean nothing beside a chat completion, whatever the server.
@@ -239,6 +239,7 @@ impl Items {
                     self.thought = Some(before.unwrap_or_default() + &thought);
                 }
             }
+            "compaction" | "compaction_summary" => self.messages.push(compaction::message(item)),
             // What hosted tools did, and other records that no model reads.
             _ => drop(self.unread.insert(kind.to_owned())),
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::citation;
 use crate::members::Members;
 use crate::told::Block;
 
@@ -14,19 +15,25 @@ pub(super) struct Item {
     pub(super) cut: bool,
     /// How likely the tokens of its text were.
     pub(super) logprobs: Vec<Value>,
+    /// So many characters of the response's text stand before it.
+    pub(super) before: u64,
 }
 
 impl Item {
-    /// Nothing of it yet. `place` is that in the response with this id.
-    pub(super) fn new(response: &str, place: usize, block: Block) -> Self {
+    /// Nothing of it yet, behind these items of the response with this id.
+    pub(super) fn new(response: &str, before: &[Self], block: Block) -> Self {
         let kind = match block {
-            Block::Text(_) | Block::Refusal(_) => "msg",
+            Block::Text { .. } | Block::Refusal(_) => "msg",
             Block::Reasoning { .. } | Block::Redacted(_) => "rs",
             Block::Call { .. } => "fc",
             Block::Custom { .. } => "ctc",
         };
-        let id = format!("{kind}_{}_{place}", response.trim_start_matches("resp_"));
-        Self { id, block, cut: false, logprobs: Vec::new() }
+        let id = format!("{kind}_{}_{}", response.trim_start_matches("resp_"), before.len());
+        let before = before.iter().map(|item| match &item.block {
+            Block::Text { text, .. } => citation::length(text),
+            _ => 0,
+        });
+        Self { id, block, cut: false, logprobs: Vec::new(), before: before.sum() }
     }
 
     /// It is a call that broke off.
@@ -48,10 +55,12 @@ impl Item {
     pub(super) fn part(&self, begun: bool) -> Option<Members> {
         let mut part = Members::default();
         match &self.block {
-            Block::Text(text) => {
+            Block::Text { text, citations } => {
                 part.add_text("type", "output_text");
                 part.add_text("text", so_far(begun, text));
-                part.add("annotations", "[]");
+                let cited = citations.iter().filter(|_| !begun);
+                let cited: Vec<Value> = cited.filter_map(|cited| cited.for_response(self.before)).collect();
+                part.add_value("annotations", &cited);
                 let logprobs = if begun { &[] } else { self.logprobs.as_slice() };
                 part.add_value("logprobs", &logprobs);
             }
@@ -80,7 +89,7 @@ impl Item {
         let mut item = Members::default();
         item.add_text("id", &self.id);
         let kind = match &self.block {
-            Block::Text(_) | Block::Refusal(_) => "message",
+            Block::Text { .. } | Block::Refusal(_) => "message",
             Block::Reasoning { .. } | Block::Redacted(_) => "reasoning",
             Block::Call { .. } => "function_call",
             Block::Custom { .. } => "custom_tool_call",
@@ -88,7 +97,7 @@ impl Item {
         item.add_text("type", kind);
         item.add_text("status", status);
         match &self.block {
-            Block::Text(_) | Block::Refusal(_) => {
+            Block::Text { .. } | Block::Refusal(_) => {
                 item.add_text("role", "assistant");
                 item.add_list("content", content);
             }
