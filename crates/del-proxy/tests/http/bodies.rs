@@ -1,4 +1,4 @@
-//! Bodies of requests that come packed.
+//! Bodies of requests that come packed, or are deeper than anybody needs.
 
 use std::io::Write;
 
@@ -108,4 +108,29 @@ async fn what_cannot_be_unpacked_is_an_error_in_the_shape_of_the_api() {
         }
     }
     assert_eq!(stand.model.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn no_depth_of_a_body_overflows_a_stack() {
+    let stand = Stand::new(Model::new(|seen| says(seen, "Yes.", 4))).await;
+    let paths = PATHS.into_iter().chain([
+        "/api/generate",
+        "/api/embed",
+        "/v1/responses/input_tokens",
+        "/v1/responses/compact",
+    ]);
+    for path in paths {
+        for member in ["messages", "input", "tools", "system", "options", "metadata", "tool_choice", "own"] {
+            for [open, close] in [["[", "]"], ["{\"content\":[", "]}"], ["[{\"tool_calls\":", "}]"]] {
+                let deep = open.repeat(50_000) + &close.repeat(50_000);
+                let body = format!("{{\"model\":\"m\",\"{member}\":{deep}}}");
+                let status = stand.request(Method::POST, path).body(body).send().await.unwrap().status();
+                let is_passed_on = path == "/v1/chat/completions" && member == "own";
+                assert!(
+                    status == StatusCode::BAD_REQUEST || is_passed_on,
+                    "{path} {member} {open}: {status}"
+                );
+            }
+        }
+    }
 }
