@@ -158,6 +158,15 @@ impl Paths {
             Some(api) if request.method() == Method::POST => {
                 Arc::clone(&self.proxy).answer(api, request).await.into_response()
             }
+            Some(_) if request.headers().get(header::UPGRADE).is_some_and(|to| to == "websocket") => {
+                // Codex asks so first, and goes on at once without one when it is told.
+                let refusal = Refusal::new(
+                    StatusCode::UPGRADE_REQUIRED,
+                    "invalid_request_error",
+                    "expected a request of HTTP, got one for a WebSocket",
+                );
+                refusal.header(header::UPGRADE, HeaderValue::from_static("HTTP/1.1")).into_response()
+            }
             Some(_) => {
                 let (parts, _) = request.into_parts();
                 let mut response = wrong_method(parts.method, parts.uri).await;

@@ -5,6 +5,7 @@ mod exchange;
 mod injected;
 mod runs;
 mod streamed;
+mod summary;
 mod turns;
 
 use std::net::SocketAddr;
@@ -21,6 +22,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use self::exchange::DROPPED;
 use self::exchange::Exchange;
+pub(crate) use self::summary::shortened;
 use crate::account::{Account, Observers};
 use crate::api::Api;
 use crate::gate::Gate;

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
 use del_wire::anthropic::plain;
+use del_wire::responses::compaction;
 use del_wire::tools::{self, ToolsError};
 use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
 use serde_json::{Map, Value, json};
@@ -125,6 +126,18 @@ impl Request {
         if let Some(Ok(asked)) = self.asked.get_mut().filter(|_| api != ServerApi::Anthropic) {
             plain::make(&mut asked.body, api == ServerApi::Responses);
         }
+    }
+
+    /// True where the client wants the conversation made shorter, and no answer.
+    pub(crate) fn is_about_length(&self) -> bool {
+        self.asked().is_ok_and(|asked| messages(&asked.body).iter().any(compaction::is_trigger))
+    }
+
+    /// The conversation, without the instructions that it begins with.
+    pub(crate) fn conversation(&self) -> &[Value] {
+        let messages = self.asked().map(|asked| messages(&asked.body)).unwrap_or_default();
+        let begin = messages.iter().position(|message| message["role"] != "system");
+        &messages[begin.unwrap_or(messages.len())..]
     }
 
     /// Adds messages to the conversation.

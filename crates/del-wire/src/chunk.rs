@@ -44,6 +44,8 @@ pub struct Delta {
     pub refusal: Option<String>,
     /// Where the text has something from.
     pub citations: Vec<Citation>,
+    /// What stands for the conversation so far from now on, as the server of a response says it.
+    pub compaction: Option<Value>,
     /// How likely the tokens of the text were: the server's list, as JSON.
     pub logprobs: Option<String>,
     /// Pieces of calls.

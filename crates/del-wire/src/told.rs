@@ -24,6 +24,8 @@ pub enum Piece {
     Text(String),
     /// Where the text before it has something from.
     Citation(Citation),
+    /// An item that stands for the conversation so far from now on.
+    Compaction(Value),
     /// More of why the model does not do as it was asked.
     Refusal(String),
     /// A call begins. Its arguments and its end come before anything else; one that something else follows has broken off.
@@ -181,6 +183,8 @@ pub enum Block {
     },
     /// Why it does not do as it was asked.
     Refusal(String),
+    /// An item that stands for the conversation so far from now on.
+    Compaction(Value),
     /// A call.
     Call {
         /// Its id.
@@ -257,6 +261,7 @@ impl Blocks {
                 _ => self.0.push(Block::Refusal(more.clone())),
             },
             Piece::Redacted(data) => self.0.push(Block::Redacted(data.clone())),
+            Piece::Compaction(item) => self.0.push(Block::Compaction(item.clone())),
             Piece::Call { id, name, .. } => {
                 let (id, name) = (id.clone(), name.clone());
                 self.0.push(Block::Call { id, name, arguments: String::new(), whole: false });
@@ -306,6 +311,8 @@ impl Blocks {
             match block {
                 Block::Text { text, .. } => content.get_or_insert_default().push_str(text),
                 Block::Refusal(text) => refusal.get_or_insert_default().push_str(text),
+                // No API but that of responses has a place for it.
+                Block::Compaction(_) => {}
                 Block::Redacted(data) => {
                     thinking.push(json!({"type": "redacted_thinking", "data": data}));
                 }

@@ -116,6 +116,7 @@ impl Choice {
             let redacted = redacted.filter_map(|block| block["data"].as_str());
             pieces.extend(redacted.map(|data| Piece::Redacted(data.to_owned())));
             pieces.extend(delta.refusal.clone().map(Piece::Refusal));
+            pieces.extend(delta.compaction.clone().map(Piece::Compaction));
             self.told.cited.extend_from_slice(&delta.citations);
         }
     }

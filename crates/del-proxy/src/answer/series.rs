@@ -184,7 +184,9 @@ impl Series {
                 self.said = true;
                 Piece::Text(format!("{before}{text}"))
             }
-            Piece::Refusal(_) | Piece::Redacted(_) | Piece::Citation(_) => piece.clone(),
+            Piece::Refusal(_) | Piece::Redacted(_) | Piece::Citation(_) | Piece::Compaction(_) => {
+                piece.clone()
+            }
             Piece::Reasoning(text) => {
                 self.thinks = !text.ends_with('\n');
                 piece.clone()

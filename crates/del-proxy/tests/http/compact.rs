@@ -4,7 +4,7 @@ use del_proxy::ServerApi;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::model::{Model, Reply, completion, says};
+use crate::model::{Model, Reply, Then, completion, says};
 use crate::stand::{Stand, document, with};
 
 const PATH: &str = "/v1/responses/compact";
@@ -130,4 +130,94 @@ async fn nothing_to_sum_up_and_no_summary_are_errors() {
         let error = document(response).await;
         assert!(error["error"]["message"].as_str().unwrap().contains(said), "{error}");
     }
+}
+
+/// As Codex asks: by an item at the end of a request for a response.
+#[tokio::test]
+async fn an_item_asks_for_it_in_place_of_an_answer() {
+    let stand = Stand::new(Model::new(|seen| says(seen, "The summary.", 5))).await;
+    let mut body = with(
+        conversation(),
+        json!({"tools": [{"type": "function", "name": "list_dir", "parameters": {}}], "store": false}),
+    );
+    body["input"].as_array_mut().unwrap().push(json!({"type": "compaction_trigger"}));
+    for stream in [false, true] {
+        body["stream"] = json!(stream);
+        let response = post(&stand, "/v1/responses", &body).await;
+        assert_eq!(
+            (response.status(), response.headers().get("x-del-dropped-parameters")),
+            (StatusCode::OK, None)
+        );
+        let text = response.text().await.unwrap();
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let events: Vec<Value> = data.map(|event| serde_json::from_str(event).unwrap()).collect();
+        if stream {
+            let done: Vec<&Value> =
+                events.iter().filter(|event| event["type"] == "response.output_item.done").collect();
+            assert_eq!((done.len(), &done[0]["item"]["type"]), (1, &json!("compaction")), "{text}");
+        }
+        let whole = events
+            .last()
+            .map_or_else(|| serde_json::from_str(&text).unwrap(), |last| last["response"].clone());
+        assert_eq!((&whole["status"], &whole["usage"]["total_tokens"]), (&json!("completed"), &json!(3)));
+        let item = &whole["output"][0];
+        assert_eq!(whole["output"].as_array().unwrap().len(), 1, "{whole}");
+        let sent = stand.model.last().body();
+        let question = sent["messages"][1]["content"].as_str().unwrap();
+        assert!(question.contains("Z-path") && !question.contains("Be brief."), "{question}");
+        assert_eq!((&sent["tools"], &sent["stream"]), (&Value::Null, &Value::Null));
+        let next = json!({"model": "m", "input": [item, {"role": "user", "content": "Go on."}]});
+        assert_eq!(post(&stand, "/v1/responses", &next).await.status(), StatusCode::OK);
+        assert!(
+            stand.model.last().body()["messages"][0]["content"].as_str().unwrap().contains("The summary.")
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_of_responses_makes_of_it_reaches_the_client() {
+    let item = json!({"id": "cmp_1", "type": "compaction", "encrypted_content": "gAAAA"});
+    let whole = json!({"id": "resp_1", "status": "completed", "output": [item]});
+    let trigger = json!({"type": "compaction_trigger"});
+    for stream in [false, true] {
+        let events = [
+            json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+            json!({"type": "response.completed", "response": whole}),
+        ];
+        let events = events.map(|event| format!("data: {event}\n\n")).concat();
+        let reply = if stream {
+            Reply::Stream(vec![events.into_bytes()], Then::End)
+        } else {
+            Reply::Whole(200, "", whole.to_string())
+        };
+        let stand = Stand::with(Model::saying(reply), |settings| {
+            settings.routes[0].upstreams[0].api = ServerApi::Responses;
+        });
+        let stand = stand.await;
+        let body =
+            json!({"model": "m", "stream": stream, "input": [{"role": "user", "content": "Hi."}, trigger]});
+        let text = post(&stand, "/v1/responses", &body).await.text().await.unwrap();
+        assert_eq!(stand.model.last().body()["input"][1], trigger);
+        let last = text
+            .lines()
+            .rev()
+            .find_map(|line| serde_json::from_str::<Value>(line.trim_start_matches("data: ")).ok());
+        let last = last.unwrap();
+        let output = &last.get("response").unwrap_or(&last)["output"];
+        assert_eq!(
+            (output[0]["encrypted_content"].as_str(), output.as_array().unwrap().len()),
+            (Some("gAAAA"), 1)
+        );
+        assert_eq!(text.matches("response.output_item.done").count(), if stream { 2 } else { 0 }, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn who_asks_for_a_web_socket_is_told_to_go_on_without() {
+    let stand = Stand::new(Model::new(|seen| says(seen, "Yes.", 4))).await;
+    let request = stand.request(Method::GET, "/v1/responses").header("upgrade", "websocket");
+    let response = request.header("connection", "upgrade").send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::UPGRADE_REQUIRED);
+    assert!(document(response).await["error"]["message"].as_str().unwrap().contains("WebSocket"));
+    assert_eq!(stand.get("/v1/responses").await.status(), StatusCode::METHOD_NOT_ALLOWED);
 }

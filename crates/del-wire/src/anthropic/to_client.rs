@@ -190,7 +190,7 @@ impl Messages {
                 }
             }
             Piece::CallEnd { .. } => self.close(out),
-            Piece::Custom { .. } => {}
+            Piece::Compaction(_) | Piece::Custom { .. } => {}
         }
     }
 }
@@ -277,7 +277,7 @@ fn block(block: &Block) -> Option<Members> {
         Block::Redacted(data) => redacted_block(data),
         Block::Reasoning { text, signature } => thought_block(text, signature.as_deref().unwrap_or_default()),
         Block::Call { id, name, arguments, .. } => call_block(id, name, arguments),
-        Block::Custom { .. } => return None,
+        Block::Compaction(_) | Block::Custom { .. } => return None,
     })
 }
 

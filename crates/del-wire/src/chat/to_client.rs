@@ -374,7 +374,9 @@ fn written(piece: &Piece, legacy: bool) -> Option<Members> {
             let custom = json!({"name": name, "input": input});
             add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
         }
-        Piece::Signature(_) | Piece::Redacted(_) | Piece::CallEnd { .. } => return None,
+        Piece::Signature(_) | Piece::Redacted(_) | Piece::Compaction(_) | Piece::CallEnd { .. } => {
+            return None;
+        }
     }
     Some(delta)
 }

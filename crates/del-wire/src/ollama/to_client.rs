@@ -131,7 +131,11 @@ impl Ollama {
                     write(&self.line("", "", vec![call], false), out);
                 }
             }
-            Piece::Signature(_) | Piece::Redacted(_) | Piece::Citation(_) | Piece::Custom { .. } => {}
+            Piece::Signature(_)
+            | Piece::Redacted(_)
+            | Piece::Citation(_)
+            | Piece::Compaction(_)
+            | Piece::Custom { .. } => {}
         }
     }
 }
@@ -171,7 +175,7 @@ impl ToClient for Ollama {
                     Block::Call { id, name, arguments, .. } => {
                         calls.push(call(u32::try_from(calls.len()).unwrap_or(u32::MAX), id, name, arguments));
                     }
-                    Block::Redacted(_) | Block::Custom { .. } => {}
+                    Block::Redacted(_) | Block::Compaction(_) | Block::Custom { .. } => {}
                 }
             }
         }

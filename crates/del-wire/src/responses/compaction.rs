@@ -12,6 +12,19 @@ use crate::chunk::Usage;
 /// What a summary that was made here stands behind, in the place of a server's own data.
 const MADE_HERE: &str = "del.summary:";
 
+/// An item that asks for such an item in place of an answer.
+pub const TRIGGER: &str = "compaction_trigger";
+
+/// True for a message that such an item is.
+pub fn is_trigger(message: &Value) -> bool {
+    message[OWN]["type"] == TRIGGER
+}
+
+/// The item that a summary is.
+pub fn item(summary: &str) -> Value {
+    json!({"type": "compaction", "encrypted_content": format!("{MADE_HERE}{summary}")})
+}
+
 /// An item as a message: a summary that was made here, or whatever else as the server wants it back.
 pub(super) fn message(item: &Value) -> Value {
     let sealed = item["encrypted_content"].as_str();
@@ -25,8 +38,9 @@ pub(super) fn message(item: &Value) -> Value {
 pub fn response(id: &str, created: u64, said: &[Value], summary: &str, cost: Usage) -> Value {
     let mut output = past::items(said, id);
     let of = id.trim_start_matches("resp_");
-    let sealed = format!("{MADE_HERE}{summary}");
-    output.push(json!({"id": format!("cmp_{of}"), "type": "compaction", "encrypted_content": sealed}));
+    let mut item = item(summary);
+    item["id"] = json!(format!("cmp_{of}"));
+    output.push(item);
     let cost: Value = serde_json::from_str(&usage(cost).into_text()).unwrap_or_default();
     json!({"id": id, "object": "response.compaction", "created_at": created, "output": output, "usage": cost})
 }

@@ -239,7 +239,9 @@ impl Items {
                     self.thought = Some(before.unwrap_or_default() + &thought);
                 }
             }
-            "compaction" | "compaction_summary" => self.messages.push(compaction::message(item)),
+            "compaction" | "compaction_summary" | compaction::TRIGGER => {
+                self.messages.push(compaction::message(item));
+            }
             // What hosted tools did, and other records that no model reads.
             _ => drop(self.unread.insert(kind.to_owned())),
         }

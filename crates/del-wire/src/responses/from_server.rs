@@ -203,6 +203,9 @@ impl Responses {
                 delta.reasoning = Some(thought)
                     .filter(|text| !text.is_empty() && self.begun.insert((Kind::Thought, index)));
             }
+            Some("compaction" | "compaction_summary") if whole => {
+                delta.compaction = serde_json::from_str(json).ok();
+            }
             Some("message") if whole => {
                 let first = self.begun.insert((Kind::Message, index));
                 self.cite(&item, index, first, &mut delta)?;

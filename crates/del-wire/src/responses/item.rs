@@ -27,6 +27,7 @@ impl Item {
             Block::Reasoning { .. } | Block::Redacted(_) => "rs",
             Block::Call { .. } => "fc",
             Block::Custom { .. } => "ctc",
+            Block::Compaction(_) => "cmp",
         };
         let id = format!("{kind}_{}_{}", response.trim_start_matches("resp_"), before.len());
         let before = before.iter().map(|item| match &item.block {
@@ -78,6 +79,13 @@ impl Item {
     }
 
     fn json(&self, begun: bool, sealed: bool) -> Members {
+        if let Block::Compaction(given) = &self.block {
+            let mut item = Members::default();
+            item.add_text("id", &self.id);
+            let given = given.as_object().into_iter().flatten().filter(|(name, _)| *name != "id");
+            given.for_each(|(name, value)| item.add_value(name, value));
+            return item;
+        }
         let status = match self.block {
             _ if begun => "in_progress",
             Block::Call { whole, .. } if !whole => "incomplete",
@@ -93,6 +101,7 @@ impl Item {
             Block::Reasoning { .. } | Block::Redacted(_) => "reasoning",
             Block::Call { .. } => "function_call",
             Block::Custom { .. } => "custom_tool_call",
+            Block::Compaction(_) => "compaction",
         };
         item.add_text("type", kind);
         item.add_text("status", status);
@@ -101,6 +110,7 @@ impl Item {
                 item.add_text("role", "assistant");
                 item.add_list("content", content);
             }
+            Block::Compaction(_) => {}
             Block::Redacted(_) => {
                 item.add("summary", "[]");
                 item.add("content", "[]");

@@ -167,7 +167,7 @@ impl Responses {
                 self.event("response.custom_tool_call_input.delta", all, out);
                 "response.custom_tool_call_input.done"
             }
-            Block::Redacted(_) => "",
+            Block::Redacted(_) | Block::Compaction(_) => "",
         };
         if !name.is_empty() {
             self.event(name, said, out);
@@ -238,6 +238,10 @@ impl Responses {
             Piece::Custom { id, name, input, .. } => {
                 let (id, name, input) = (id.clone(), name.clone(), input.clone());
                 self.start(Block::Custom { id, name, input }, out);
+                self.close(false, out);
+            }
+            Piece::Compaction(item) => {
+                self.start(Block::Compaction(item.clone()), out);
                 self.close(false, out);
             }
             // A seal without a thought that can be read is one all the same.
