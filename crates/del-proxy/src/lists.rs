@@ -66,8 +66,8 @@ mod tests {
 
     fn header(names: &[String]) -> String {
         let mut headers = HeaderMap::new();
-        insert(&mut headers, "x-del-test", names);
-        headers.get("x-del-test").map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+        insert(&mut headers, "x-test", names);
+        headers.get("x-test").map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
     }
 
     #[test]
