@@ -164,3 +164,56 @@ async fn a_prompt_has_the_client_s_names() {
     );
     assert!(stand.model.last().body().to_string().contains("ns.tool"));
 }
+
+/// As Codex has the tools of MCP servers.
+#[tokio::test]
+async fn tools_in_a_namespace_are_called_by_their_own_names() {
+    let tool = |kind: &str, name: &str| json!({"type": kind, "name": name, "defer_loading": true, "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}});
+    let tools = json!([tool("function", "look"), {"type": "namespace", "name": "mcp__files", "description": "Files.",
+        "tools": [tool("function", "look"), tool("function", "write"), tool("custom", "patch")]}]);
+    let called = json!([{"role": "user", "content": "Do."},
+        {"type": "function_call", "call_id": "c1", "name": "look", "namespace": "mcp__files", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "Done."}]);
+    for api in [ServerApi::OpenAi, ServerApi::Responses, ServerApi::Anthropic, ServerApi::Ollama] {
+        for (at, (space, name)) in
+            [("", "look"), ("mcp__files", "look"), ("mcp__files", "write"), ("mcp__files", "patch")]
+                .into_iter()
+                .enumerate()
+        {
+            for stream in [false, true] {
+                let model = Model::new(move |seen| {
+                    let name = told(&seen.body())[at].clone();
+                    if stream {
+                        Reply::Stream(vec![streamed(api, &name)], Then::End)
+                    } else {
+                        Reply::Whole(200, "", call(api, &name).to_string())
+                    }
+                });
+                let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = api).await;
+                let choice = json!({"type": "function", "name": name, "namespace": space});
+                let body = json!({"model": "m", "stream": stream, "tools": tools, "input": called, "tool_choice": choice});
+                let response =
+                    stand.request(Method::POST, "/v1/responses").body(body.to_string()).send().await.unwrap();
+                assert_eq!(response.headers().get("x-del-dropped-tools"), None);
+                let text = response.text().await.unwrap();
+                let sent = stand.model.last().body();
+                assert_eq!(
+                    told(&sent),
+                    ["look", "mcp__files__look", "mcp__files__write", "mcp__files__patch"]
+                );
+                let rest = with(sent, json!({"tools": null})).to_string();
+                assert!(rest.contains("\"mcp__files__look\"") && !rest.contains("defer_loading"), "{rest}");
+                let last = text
+                    .lines()
+                    .rev()
+                    .find_map(|line| serde_json::from_str::<Value>(line.trim_start_matches("data: ")).ok());
+                let last = last.unwrap();
+                let item = &last.get("response").unwrap_or(&last)["output"][0];
+                assert_eq!(item["name"], name, "{api:?} {stream}: {text}");
+                assert_eq!(item["namespace"].as_str().unwrap_or_default(), space, "{text}");
+                let kind = if name == "patch" { "custom_tool_call" } else { "function_call" };
+                assert_eq!(item["type"], kind);
+            }
+        }
+    }
+}

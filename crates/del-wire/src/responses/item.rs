@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::citation;
 use crate::members::Members;
+use crate::responses::namespace::Namespaces;
 use crate::told::Block;
 
 /// An item on its way, or whole.
@@ -17,6 +18,8 @@ pub(super) struct Item {
     pub(super) logprobs: Vec<Value>,
     /// So many characters of the response's text stand before it.
     pub(super) before: u64,
+    /// That of the tool, which is named without it.
+    pub(super) namespace: Option<String>,
 }
 
 impl Item {
@@ -34,7 +37,19 @@ impl Item {
             Block::Text { text, .. } => citation::length(text),
             _ => 0,
         });
-        Self { id, block, cut: false, logprobs: Vec::new(), before: before.sum() }
+        Self { id, block, cut: false, logprobs: Vec::new(), before: before.sum(), namespace: None }
+    }
+
+    /// Names the tool of a call as the client does.
+    #[must_use]
+    pub(super) fn named_in(mut self, namespaces: &Namespaces) -> Self {
+        if let Block::Call { name, .. } | Block::Custom { name, .. } = &mut self.block
+            && let Some([space, inner]) = namespaces.split(name)
+        {
+            self.namespace = Some(space.clone());
+            name.clone_from(inner);
+        }
+        self
     }
 
     /// It is a call that broke off.
@@ -126,11 +141,17 @@ impl Item {
                 item.add_text("call_id", id);
                 item.add_text("name", name);
                 item.add_text("arguments", so_far(begun, arguments));
+                if let Some(space) = &self.namespace {
+                    item.add_text("namespace", space);
+                }
             }
             Block::Custom { id, name, input } => {
                 item.add_text("call_id", id);
                 item.add_text("name", name);
                 item.add_text("input", so_far(begun, input));
+                if let Some(space) = &self.namespace {
+                    item.add_text("namespace", space);
+                }
             }
         }
         item

@@ -98,7 +98,7 @@ impl Responses {
     fn start(&mut self, block: Block, out: &mut Vec<u8>) -> usize {
         self.close(false, out);
         let place = self.items.len();
-        let item = Item::new(&self.id, &self.items, block);
+        let item = Item::new(&self.id, &self.items, block).named_in(&self.echo.namespaces);
         let (begun, part) = (item.begun(), item.part(true));
         self.items.push(item);
         self.open = true;
@@ -367,7 +367,8 @@ impl ToClient for Responses {
             let blocks = Blocks::of(&new.pieces);
             let shown = blocks.whole().filter(|block| !matches!(block, Block::Redacted(_)));
             for block in shown {
-                self.items.push(Item::new(&self.id, &self.items, block.clone()));
+                let item = Item::new(&self.id, &self.items, block.clone());
+                self.items.push(item.named_in(&self.echo.namespaces));
             }
             let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text { .. }));
             if let Some(text) = text.filter(|_| self.echo.weighs) {
