@@ -58,6 +58,7 @@ main() {
     if command -v npm >/dev/null; then
         javascript_clients
         agents agents codex claude
+        codex_as_openai
         [[ -z $all ]] || agents more-agents opencode qwen
     else
         echo "==> no JavaScript clients and no agents: npm is not installed"
@@ -209,6 +210,13 @@ agents() {
     done
 }
 
+# Codex takes the proxy for OpenAI, and has it make the conversation shorter.
+codex_as_openai() {
+    echo "==> codex goes on with a conversation that was made shorter"
+    model=native ask codex_as_openai "Write the file $cache/work/written.txt"
+    grep -q '^context compacted' "$cache/codex_as_openai.log" || die "nothing was made shorter; see $cache/codex_as_openai.log"
+}
+
 # Asks an agent, in a directory with nothing in it.
 ask() {
     rm -rf "$cache/home" "$cache/work"
@@ -226,6 +234,11 @@ ask_codex() {
     local provider="{name=\"del\",base_url=\"$base_url\",env_key=\"DEL_KEY\",wire_api=\"responses\"}"
     alone DEL_KEY=none codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox \
         -c model_provider=del -c "model_providers.del=$provider" -m "$model" "$1"
+}
+
+ask_codex_as_openai() {
+    alone OPENAI_API_KEY=none codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox \
+        -c "openai_base_url=\"$base_url\"" -c model_auto_compact_token_limit=5 -m "$model" "$1"
 }
 
 ask_claude() {

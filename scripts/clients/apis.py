@@ -231,6 +231,11 @@ def others(chat, messages, local):
     check("21" in local.generate(model="native", prompt=QUESTION).response, True)
     tokens = messages.messages.count_tokens(model="native", messages=[{"role": "user", "content": QUESTION}])
     check(tokens.input_tokens > 5, True)
+    said = [{"role": "user", "content": QUESTION}]
+    shorter = chat.responses.compact(model="native", input=said)
+    check([item.type for item in shorter.output], ["message", "compaction"])
+    items = [item.model_dump(exclude_none=True) for item in shorter.output] + said
+    check("21" in chat.responses.create(model="native", input=items).output_text, True)
     for ask, error in (
         (lambda: chat.responses.create(model="native", input="x", previous_response_id="resp_none"),
          openai.BadRequestError),

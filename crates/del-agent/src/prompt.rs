@@ -21,12 +21,12 @@ pub(crate) const LEFT_OUT: &str =
     "[This result is left out to make room. Call the tool again if you need it.]";
 /// The tool whose results are the model's plan.
 pub(crate) const PLAN: &str = "plan";
+const SUMMARY: &str = "[A summary of the conversation so far]";
 /// Who sums up.
-pub(crate) const SUMMER: &str =
-    "You sum up conversations between a user and an assistant that works with tools.";
+pub const SUMMER: &str = "You sum up conversations between a user and an assistant that works with tools.";
 
 /// Asks for a summary of a conversation.
-pub(crate) fn sum_up(conversation: &str, focus: &str) -> String {
+pub fn sum_up(conversation: &str, focus: &str) -> String {
     let focus = if focus.is_empty() { String::new() } else { format!(" Above all, keep: {focus}.") };
     format!(
         "Sum up the conversation below, for an assistant that goes on with it and sees nothing else of it. Name what the \
@@ -37,9 +37,14 @@ pub(crate) fn sum_up(conversation: &str, focus: &str) -> String {
 }
 
 /// What the model is told in place of what was summed up.
-pub(crate) fn summary(text: &str, plan: Option<&str>) -> String {
+pub fn summary(text: &str, plan: Option<&str>) -> String {
     let plan = plan.map(|plan| format!("\n\nYour plan, as it was:\n{plan}")).unwrap_or_default();
-    format!("[A summary of the conversation so far]\n{text}{plan}")
+    format!("{SUMMARY}\n{text}{plan}")
+}
+
+/// True for what [`summary`] gives.
+pub fn is_summary(text: &str) -> bool {
+    text.starts_with(SUMMARY)
 }
 
 /// The result of a call that is the same again.

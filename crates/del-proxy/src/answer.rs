@@ -12,17 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
-use del_wire::{Reading, Usage, hybrid};
+use del_wire::{Piece, Reading, ToClient, ToldChoice, ToolNames, Usage, hybrid};
 
 pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
-pub(crate) use self::stream::in_list;
 pub use self::whole::{Answer, Trouble, translate, translate_between};
 
 /// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.
 pub(crate) const CHANGED: &str = "x-del-changed-arguments";
 /// The same for tools that the model called although it may not, and whose calls did not go out.
 pub(crate) const REFUSED: &str = "x-del-refused-calls";
+
+/// Names what of an answer is left out, as the client's API has no place for it.
+pub(crate) const LEFT_OUT: &str = "x-del-dropped-content";
 
 /// How the answers to one request are read.
 #[derive(Debug, Clone)]
@@ -44,6 +46,8 @@ pub struct Reader {
     /// In hybrid mode, the tools whose definitions the model has: a call of another one asks for its definition and never
     /// goes out.
     pub defined: Option<Arc<BTreeSet<String>>>,
+    /// The tools that the server knows by other names than the client.
+    pub names: Arc<ToolNames>,
     /// What the model said before, in an answer that goes on with this one.
     pub before: String,
     /// The answer was begun for the model with this text.
@@ -123,6 +127,7 @@ impl Reader {
             offered: Offered::Any,
             custom: Arc::default(),
             defined: None,
+            names: Arc::default(),
             before: String::new(),
             begun: None,
             restore: false,
@@ -158,5 +163,18 @@ impl Reader {
             Some(begun) => reading.begun_with(begun),
             None => reading,
         }
+    }
+}
+
+/// Takes out of what is new the citations that the client's API has no place for, and notes their kinds.
+fn leave_out(choices: &mut [ToldChoice], client: &dyn ToClient, kinds: &mut BTreeSet<String>) {
+    for choice in choices {
+        choice.pieces.retain(|piece| match piece {
+            Piece::Citation(citation) if !client.cites(citation) => {
+                kinds.insert(citation.kind().to_owned());
+                false
+            }
+            _ => true,
+        });
     }
 }

@@ -28,7 +28,7 @@ pub(crate) enum Api {
 /// What the writer of an answer has to know of the request, as the client wrote that.
 #[derive(Debug, Default)]
 pub(crate) struct About {
-    model: String,
+    pub(crate) model: String,
     /// Where the client wants the model to stop, as Anthropic's API has it.
     stops: Vec<String>,
     /// The client knows functions, not tools.

@@ -7,14 +7,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use axum::response::IntoResponse;
 use del_wire::ApiError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::answer::in_list;
 use crate::document::Document;
+use crate::lists;
 use crate::member::Question;
-use crate::proxy::{DROPPED, Proxy, insert, text};
+use crate::of_model::OfModel;
+use crate::proxy::{DROPPED, Proxy, text};
 use crate::refusal::Refusal;
-use crate::request::no_object;
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -45,26 +45,20 @@ struct Vectors {
 }
 
 async fn vectors(proxy: &Arc<Proxy>, request: Request<Body>, texts: &str) -> Result<Vectors, Refusal> {
-    let (parts, body) = request.into_parts();
-    let bytes = proxy.read(&parts.headers, body).await?;
-    let asked: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
-    let model = asked.get("model").and_then(Value::as_str).unwrap_or_default();
-    let setup = proxy.setup();
-    let route = setup.routes.of(model)?;
+    let OfModel { parts, setup, route, model, body: asked, .. } =
+        OfModel::read(proxy, request, &["model"]).await?;
     let input = asked.get(texts).filter(|input| input.is_string() || input.is_array());
     let input = input
         .ok_or_else(|| Refusal::bad_request(format!("expected a text or a list of texts as `{texts}`")))?;
-    let mut question = json!({"model": route.target(model), "input": input});
+    let mut question = json!({"model": route.target(&model), "input": input});
     if let Some(size) = asked.get("dimensions").filter(|size| !size.is_null()) {
         question["dimensions"] = size.clone();
     }
     let known = |name: &str| matches!(name, "model" | "dimensions") || name == texts;
     let rest = asked.iter().filter(|(name, value)| !known(name) && !value.is_null());
-    let left_out: Vec<_> = rest.map(|(name, _)| in_list(name)).collect();
+    let left_out: Vec<&String> = rest.map(|(name, _)| name).collect();
     let mut told = HeaderMap::new();
-    if !left_out.is_empty() {
-        insert(&mut told, DROPPED, &left_out.join(","));
-    }
+    lists::insert(&mut told, DROPPED, &left_out);
     let mut headers = parts.headers;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let sent = setup.sent(&headers, question.to_string().into());
@@ -81,5 +75,5 @@ async fn vectors(proxy: &Arc<Proxy>, request: Request<Body>, texts: &str) -> Res
         said["data"].as_array().map(|list| list.iter().map(|item| item["embedding"].clone()).collect());
     let list = list.ok_or_else(|| Refusal::bad_gateway("the model server gives no vectors"))?;
     let tokens = said["usage"]["prompt_tokens"].clone();
-    Ok(Vectors { model: model.to_owned(), list, tokens, headers: told })
+    Ok(Vectors { model, list, tokens, headers: told })
 }

@@ -17,9 +17,9 @@ use crate::api::Api;
 use crate::document::Document;
 use crate::family::Family;
 use crate::member::{Question, Sent};
+use crate::of_model::OfModel;
 use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
-use crate::request::no_object;
 use crate::route::{Route, Routes};
 use crate::upstream::Engine;
 use del_wire::ServerApi;
@@ -113,14 +113,12 @@ pub(crate) async fn loaded(State(proxy): Shared, headers: HeaderMap) -> Outcome 
 
 /// One model, for Ollama's clients: the server's own words, where it is Ollama, else that it calls tools.
 pub(crate) async fn show(State(proxy): Shared, request: Request<Body>) -> Outcome {
-    let (parts, body) = request.into_parts();
-    let bytes = proxy.read(&parts.headers, body).await?;
-    let asked: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let name = asked["model"].as_str().or_else(|| asked["name"].as_str());
-    let name = name.ok_or_else(|| Refusal::bad_request("expected the name of a model as `model`"))?;
-    let setup = proxy.setup();
-    let route = setup.routes.of(name)?;
-    let question = json!({"model": route.target(name)});
+    let OfModel { parts, setup, route, model: name, .. } =
+        OfModel::read(&proxy, request, &["model", "name"]).await?;
+    if name.is_empty() {
+        return Err(Refusal::bad_request("expected the name of a model as `model`"));
+    }
+    let question = json!({"model": route.target(&name)});
     if let Some(mut said) = ask(&proxy, &setup, &route, &parts.headers, "/api/show", &question).await {
         if let Some(Value::Array(able)) = said.get_mut("capabilities")
             && !able.contains(&json!("tools"))
@@ -166,18 +164,8 @@ async fn count(
     own: (ServerApi, &str),
     told: impl Fn(u64) -> Value,
 ) -> Outcome {
-    let (parts, body) = request.into_parts();
-    let bytes = proxy.read(&parts.headers, body).await?;
-    let mut body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
-    let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let setup = proxy.setup();
-    let route = setup.routes.of(&name)?;
-    let renamed = route.target(&name) != name;
-    if renamed {
-        body.insert("model".to_owned(), json!(route.target(&name)));
-    }
+    let OfModel { parts, setup, route, body, bytes, .. } = OfModel::read(proxy, request, &["model"]).await?;
     if route.api == own.0 {
-        let bytes = if renamed { Value::Object(body).to_string().into() } else { bytes };
         return proxy.pass(&setup, &route, &parts, own.1, bytes).await;
     }
     let mut taken = api.take(body, None, &proxy.memory.of(&parts.extensions))?;

@@ -17,6 +17,7 @@ use tower::ServiceExt as _;
 
 use crate::account::Account;
 use crate::api::Api;
+use crate::compact;
 use crate::document::Document;
 use crate::earlier;
 use crate::embed;
@@ -25,10 +26,10 @@ use crate::held::Held;
 use crate::inspector::is_page;
 use crate::listing;
 use crate::member::Member;
+use crate::of_model::OfModel;
 use crate::pages;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
-use crate::request::no_object;
 use crate::route::Route;
 use crate::sites::{is_preflight, may_ask, may_read};
 use crate::stamp::unique;
@@ -72,6 +73,7 @@ impl Paths {
             .route("/v1/responses/{id}/input_items", get(earlier::input_items))
             .route("/v1/responses/{id}/cancel", post(earlier::cancel))
             .route("/v1/responses/input_tokens", post(listing::input_tokens))
+            .route("/v1/responses/compact", post(compact::compact))
             .route("/v1/messages/count_tokens", post(listing::count_tokens))
             .route("/api/tags", get(listing::tags))
             .route("/api/show", post(listing::show))
@@ -156,6 +158,15 @@ impl Paths {
             Some(api) if request.method() == Method::POST => {
                 Arc::clone(&self.proxy).answer(api, request).await.into_response()
             }
+            Some(_) if request.headers().get(header::UPGRADE).is_some_and(|to| to == "websocket") => {
+                // Codex asks so first, and goes on at once without one when it is told.
+                let refusal = Refusal::new(
+                    StatusCode::UPGRADE_REQUIRED,
+                    "invalid_request_error",
+                    "expected a request of HTTP, got one for a WebSocket",
+                );
+                refusal.header(header::UPGRADE, HeaderValue::from_static("HTTP/1.1")).into_response()
+            }
             Some(_) => {
                 let (parts, _) = request.into_parts();
                 let mut response = wrong_method(parts.method, parts.uri).await;
@@ -195,21 +206,15 @@ fn enter(proxy: &Proxy, parts: &mut Parts, crowded: bool) -> Result<Option<Owned
 
 /// What is asked of a model by its name, beside a chat.
 async fn pass(State(proxy): Shared, request: Request<Body>) -> Outcome {
-    let (parts, body) = request.into_parts();
-    let mut body = proxy.read(&parts.headers, body).await?;
     let setup = proxy.setup();
-    let path = parts.uri.path().trim_start_matches("/v1").to_owned();
+    let path = request.uri().path().trim_start_matches("/v1").to_owned();
     if let Some(route) = setup.routes.only() {
+        let (parts, body) = request.into_parts();
+        let body = proxy.read(&parts.headers, body).await?;
         return proxy.pass(&setup, route, &parts, &path, body).await;
     }
-    let mut asked: Map<String, Value> = serde_json::from_slice(&body).map_err(|error| no_object(&error))?;
-    let model = asked.get("model").and_then(Value::as_str).unwrap_or_default();
-    let route = setup.routes.of(model)?;
-    if route.target(model) != model {
-        asked.insert("model".to_owned(), json!(route.target(model)));
-        body = Value::Object(asked).to_string().into();
-    }
-    proxy.pass(&setup, &route, &parts, &path, body).await
+    let OfModel { parts, setup, route, bytes, .. } = OfModel::read(&proxy, request, &["model"]).await?;
+    proxy.pass(&setup, &route, &parts, &path, bytes).await
 }
 
 /// The proxy is alive when it says anything; how its model servers are stands in the answer.

@@ -5,6 +5,7 @@ mod exchange;
 mod injected;
 mod runs;
 mod streamed;
+mod summary;
 mod turns;
 
 use std::net::SocketAddr;
@@ -21,6 +22,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use self::exchange::DROPPED;
 use self::exchange::Exchange;
+pub(crate) use self::summary::shortened;
 use crate::account::{Account, Observers};
 use crate::api::Api;
 use crate::gate::Gate;
@@ -29,13 +31,14 @@ use crate::keys::{Holder, Keys};
 use crate::member::{Question, Sent};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
+use crate::packed;
 use crate::pool::Turn;
 use crate::refusal::Refusal;
 use crate::request::KnownTools;
 use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
 use crate::timed::Timed;
-use crate::upstream::end_to_end;
+use crate::upstream::{end_to_end, reason};
 
 /// Everything that requests share.
 #[derive(Debug)]
@@ -171,7 +174,7 @@ impl Proxy {
         Ok(Response::from_parts(parts, body))
     }
 
-    /// The body of a request.
+    /// The body of a request, unpacked where it is packed.
     pub(crate) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
         let limit = self.setup().settings.max_body;
         let too_large = || {
@@ -187,6 +190,11 @@ impl Proxy {
         if length.is_some_and(|length: u64| length > limit as u64) {
             return Err(too_large());
         }
+        let packed = packed::kind(headers)?;
+        let body = match packed {
+            Some(kind) => packed::unpacked(kind, body).await?,
+            None => body,
+        };
         let mut stopping = self.stopping();
         let read = tokio::select! {
             read = tokio::time::timeout(PATIENCE, to_bytes(body, limit)) => read,
@@ -198,7 +206,13 @@ impl Proxy {
         match read {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(error)) if is_limit(&error) => Err(too_large()),
-            Ok(Err(_)) => Err(Refusal::bad_request("the body of the request broke off")),
+            Ok(Err(error)) => Err(Refusal::bad_request(match packed {
+                Some(kind) => format!(
+                    "expected a body that is packed as {kind}, got one that is not ({})",
+                    reason(&error)
+                ),
+                None => "the body of the request broke off".to_owned(),
+            })),
             Err(_) => Err(Refusal::new(
                 StatusCode::REQUEST_TIMEOUT,
                 "invalid_request_error",

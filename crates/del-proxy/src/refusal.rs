@@ -81,6 +81,11 @@ impl Refusal {
         Self { status, kind, message, hint: None, headers, said: None, too_long: false }
     }
 
+    /// True when the conversation is longer than the model can read.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.too_long
+    }
+
     /// True when the model server did not answer in time.
     pub(crate) fn is_late(&self) -> bool {
         self.status == StatusCode::GATEWAY_TIMEOUT

@@ -4,6 +4,7 @@ mod given;
 mod glance;
 mod hold;
 mod past;
+mod renamed;
 mod written;
 
 use std::collections::BTreeSet;
@@ -12,8 +13,9 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
 use del_wire::anthropic::plain;
+use del_wire::responses::compaction;
 use del_wire::tools::{self, ToolsError};
-use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, failed};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
@@ -36,6 +38,8 @@ pub(crate) struct Request {
     hybrid: bool,
     /// The members that the server is not told, as its API has no place for them.
     left_out: Vec<String>,
+    /// The tools that the server knows by other names than the client.
+    names: Arc<ToolNames>,
 }
 
 /// What decides on the way of a request.
@@ -72,6 +76,7 @@ impl Request {
             facts,
             hybrid: false,
             left_out: Vec::new(),
+            names: Arc::default(),
         })
     }
 
@@ -123,12 +128,26 @@ impl Request {
         }
     }
 
+    /// True where the client wants the conversation made shorter, and no answer.
+    pub(crate) fn is_about_length(&self) -> bool {
+        self.asked().is_ok_and(|asked| messages(&asked.body).iter().any(compaction::is_trigger))
+    }
+
+    /// The conversation, without the instructions that it begins with.
+    pub(crate) fn conversation(&self) -> &[Value] {
+        let messages = self.asked().map(|asked| messages(&asked.body)).unwrap_or_default();
+        let begin = messages.iter().position(|message| message["role"] != "system");
+        &messages[begin.unwrap_or(messages.len())..]
+    }
+
     /// Adds messages to the conversation.
     pub(crate) fn add(&mut self, more: &[Value]) {
         if let Some(Ok(asked)) = self.asked.get_mut()
             && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
         {
+            let known = messages.len();
             messages.extend_from_slice(more);
+            messages[known..].iter_mut().for_each(|message| self.names.tell_in(message));
             self.bytes = None;
         }
     }

@@ -197,6 +197,8 @@ impl Upstream {
                 *name,
                 header::HOST
                     | header::CONTENT_LENGTH
+                    // Bodies are unpacked here.
+                    | header::CONTENT_ENCODING
                     | header::ACCEPT_ENCODING
                     | header::ORIGIN
                     | header::REFERER

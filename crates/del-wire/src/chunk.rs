@@ -8,6 +8,7 @@ use serde_json::Value;
 pub use self::alike::Chunks;
 use self::plain::{Plain, Whole};
 use crate::api_error::ApiError;
+use crate::citation::Citation;
 use crate::error::WireError;
 use crate::fields::{Fields, list, string};
 
@@ -41,6 +42,10 @@ pub struct Delta {
     pub content: Option<String>,
     /// Why the model does not do as it was asked, which servers tell apart from text.
     pub refusal: Option<String>,
+    /// Where the text has something from.
+    pub citations: Vec<Citation>,
+    /// What stands for the conversation so far from now on, as the server of a response says it.
+    pub compaction: Option<Value>,
     /// How likely the tokens of the text were: the server's list, as JSON.
     pub logprobs: Option<String>,
     /// Pieces of calls.
@@ -263,6 +268,9 @@ pub(crate) fn message(fields: &Fields<'_>, whole: bool) -> Result<Delta, WireErr
         content_parts(content, &mut delta)?;
     }
     delta.refusal = word(fields, "refusal").filter(|text| !text.is_empty());
+    if let Some(Ok(Value::Array(list))) = fields.get("annotations").map(serde_json::from_str) {
+        delta.citations.extend(list.into_iter().map(Citation::of_chat));
+    }
     for name in ["reasoning_content", "reasoning", "thinking"] {
         let here = fields.get(name).filter(|json| json.starts_with('"'));
         if let Some(text) = here.map(|json| string(json, name)).transpose()?.filter(|text| !text.is_empty()) {

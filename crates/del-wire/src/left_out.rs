@@ -47,13 +47,22 @@ impl ServerApi {
         names
     }
 
-    /// The same of a message: its members, and the kinds of its content parts.
-    fn left_out_of(self, message: &Value) -> Vec<String> {
+    /// What a server of this API is not told of a message: its members, and the kinds of its content parts.
+    pub fn left_out_of(self, message: &Value) -> Vec<String> {
         let mut names = Vec::new();
+        if let Some(kind) = message[responses::OWN]["type"].as_str().filter(|_| self != Self::Responses) {
+            names.push(kind.to_owned());
+        }
         let parts = || message["content"].as_array().into_iter().flatten();
         let context = |part: &Value| part["type"] == "file" && part[plain::OWN]["context"].is_string();
         if self != Self::Anthropic && parts().any(context) {
             names.push("document.context".to_owned());
+        }
+        for part in parts().filter(|_| self != Self::Anthropic) {
+            let own = &part[plain::OWN];
+            if own["citations"]["enabled"] == true {
+                names.push(format!("{}.citations", own["type"].as_str().unwrap_or_default()));
+            }
         }
         if self == Self::OpenAi {
             return names;
@@ -83,8 +92,8 @@ impl ServerApi {
         match self {
             Self::OpenAi => true,
             Self::Ollama => ollama::to_server::takes_part(part),
-            Self::Responses => said_to_model && responses::to_server::part(part).is_some(),
-            Self::Anthropic => said_to_model && anthropic::part(part).is_some(),
+            Self::Responses => said_to_model && responses::to_server::takes_part(part),
+            Self::Anthropic => said_to_model && anthropic::takes_part(part),
         }
     }
 

@@ -1,9 +1,11 @@
 //! OpenAI's responses.
 
+pub mod compaction;
 mod echo;
 pub mod from_client;
 pub mod from_server;
 mod item;
+mod namespace;
 pub mod past;
 pub mod to_client;
 pub(crate) mod to_server;

@@ -8,11 +8,20 @@ use crate::error::WireError;
 use crate::fields::{Fields, json, list};
 use crate::members::Members;
 
-/// Reads JSON in which arguments are objects at the end of this path of members; lists on it are gone through.
+/// Reads JSON in which arguments are objects at the end of this path of members; a list of objects on it is gone through.
 pub(crate) fn read(text: &str, path: &[&str]) -> Result<Value, WireError> {
     match (text.as_bytes().first(), path) {
+        // Lists in lists are on no path, and a client could send them deeper than a stack is.
+        (Some(b'['), [_, ..]) => {
+            list(text, "list")?.into_iter().map(|item| read_object(item, path)).collect()
+        }
+        _ => read_object(text, path),
+    }
+}
+
+fn read_object(text: &str, path: &[&str]) -> Result<Value, WireError> {
+    match (text.as_bytes().first(), path) {
         (Some(b'{'), []) => Ok(json!(text)),
-        (Some(b'['), [_, ..]) => list(text, "list")?.into_iter().map(|item| read(item, path)).collect(),
         (Some(b'{'), [name, rest @ ..]) => {
             let mut members = Map::new();
             for (key, value) in Fields::read(text, name)?.iter() {
@@ -100,6 +109,9 @@ mod tests {
             assert_eq!(String::from_utf8(out).unwrap(), text);
         }
         assert!(read(r#"[{"calls":[}]"#, &PATH).is_err());
+        let [deep, deeper] = [100, 200_000].map(|depth| "[".repeat(depth) + &"]".repeat(depth));
+        assert!(read(&deep, &PATH).is_ok() && read(&deeper, &PATH).is_err());
+        assert!(read(&format!("[{{\"calls\":{deeper}}}]"), &PATH).is_err());
     }
 
     #[test]

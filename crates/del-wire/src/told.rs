@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::chunk::{Chunk, Delta, Times};
+use crate::citation::Citation;
 use crate::members::Members;
 use crate::native::call_json;
 use crate::{logprobs, refused};
@@ -21,6 +22,10 @@ pub enum Piece {
     Redacted(String),
     /// More text.
     Text(String),
+    /// Where the text before it has something from.
+    Citation(Citation),
+    /// An item that stands for the conversation so far from now on.
+    Compaction(Value),
     /// More of why the model does not do as it was asked.
     Refusal(String),
     /// A call begins. Its arguments and its end come before anything else; one that something else follows has broken off.
@@ -136,6 +141,11 @@ pub trait ToClient: Debug + Send {
     /// An answer that comes at once.
     fn whole(&mut self, told: &Told<'_>) -> String;
 
+    /// True where the API has a place for this citation.
+    fn cites(&self, _: &Citation) -> bool {
+        false
+    }
+
     /// The answer as its client may ask for it again, as JSON, once it is over; nothing where the API has no such thing.
     fn kept(&self) -> Option<String> {
         None
@@ -165,9 +175,16 @@ pub enum Block {
     /// A thought that the server shows to nobody.
     Redacted(String),
     /// What it said.
-    Text(String),
+    Text {
+        /// The text.
+        text: String,
+        /// Where it has something from.
+        citations: Vec<Citation>,
+    },
     /// Why it does not do as it was asked.
     Refusal(String),
+    /// An item that stands for the conversation so far from now on.
+    Compaction(Value),
     /// A call.
     Call {
         /// Its id.
@@ -227,14 +244,24 @@ impl Blocks {
                 }
             }
             Piece::Text(more) => match self.0.last_mut() {
-                Some(Block::Text(text)) => text.push_str(more),
-                _ => self.0.push(Block::Text(more.clone())),
+                Some(Block::Text { text, .. }) => text.push_str(more),
+                _ => self.0.push(Block::Text { text: more.clone(), citations: Vec::new() }),
             },
+            Piece::Citation(citation) => {
+                let texts = self.0.iter_mut().rev().find_map(|block| match block {
+                    Block::Text { citations, .. } => Some(citations),
+                    _ => None,
+                });
+                if let Some(citations) = texts {
+                    citations.push(citation.clone());
+                }
+            }
             Piece::Refusal(more) => match self.0.last_mut() {
                 Some(Block::Refusal(text)) => text.push_str(more),
                 _ => self.0.push(Block::Refusal(more.clone())),
             },
             Piece::Redacted(data) => self.0.push(Block::Redacted(data.clone())),
+            Piece::Compaction(item) => self.0.push(Block::Compaction(item.clone())),
             Piece::Call { id, name, .. } => {
                 let (id, name) = (id.clone(), name.clone());
                 self.0.push(Block::Call { id, name, arguments: String::new(), whole: false });
@@ -260,6 +287,14 @@ impl Blocks {
         self.0.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
     }
 
+    /// Where its texts have something from.
+    pub fn citations(&self) -> impl Iterator<Item = &Citation> {
+        self.0.iter().flat_map(|block| match block {
+            Block::Text { citations, .. } => citations.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// The message as a later request has it: what it refuses with is text there, for few servers read anything else.
     pub fn past(&self) -> Map<String, Value> {
         let mut message = self.message();
@@ -274,8 +309,10 @@ impl Blocks {
         let mut thinking = Vec::new();
         for block in self.whole() {
             match block {
-                Block::Text(text) => content.get_or_insert_default().push_str(text),
+                Block::Text { text, .. } => content.get_or_insert_default().push_str(text),
                 Block::Refusal(text) => refusal.get_or_insert_default().push_str(text),
+                // No API but that of responses has a place for it.
+                Block::Compaction(_) => {}
                 Block::Redacted(data) => {
                     thinking.push(json!({"type": "redacted_thinking", "data": data}));
                 }

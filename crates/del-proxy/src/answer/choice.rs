@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
-use del_wire::{Delta, Finish, Ids, Piece, Reading};
+use del_wire::{Citation, Delta, Finish, Ids, Piece, Reading};
 
 use super::opening::Opening;
 use super::{Asking, Reader};
@@ -27,6 +27,8 @@ struct Told {
     waiting: Vec<Piece>,
     text: Opening,
     reasoning: Opening,
+    /// Where the text has something from: it waits for what is held of that.
+    cited: Vec<Citation>,
     open: Option<Open>,
     /// Calls of which something went out.
     sent: u32,
@@ -114,12 +116,15 @@ impl Choice {
             let redacted = redacted.filter_map(|block| block["data"].as_str());
             pieces.extend(redacted.map(|data| Piece::Redacted(data.to_owned())));
             pieces.extend(delta.refusal.clone().map(Piece::Refusal));
+            pieces.extend(delta.compaction.clone().map(Piece::Compaction));
+            self.told.cited.extend_from_slice(&delta.citations);
         }
     }
 
     pub(super) fn finish(&mut self, end: End, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = self.reading.take() {
             reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
+            self.told.cite();
             if !reader.runs {
                 self.told.explain();
             }
@@ -203,17 +208,20 @@ impl Sink for Teller<'_> {
                     }
                     self.told.add(Piece::Text(text));
                 }
+                self.told.cite();
             }
             Event::Reasoning(text) => {
+                self.told.cite();
                 if let Some(text) = self.told.reasoning.pass(text) {
                     self.told.add(Piece::Reasoning(text));
                 }
             }
             Event::CallStart { name, id, dialect, .. } => {
+                self.told.cite();
                 let asks = self.reader.asks(name);
                 let refused = !asks && !self.reader.may_call(name);
                 if refused {
-                    self.told.refused.push(name.to_owned());
+                    self.told.refused.push(self.reader.names.given(name).to_owned());
                 }
                 let surplus = asks || refused || self.reader.one_call && !self.told.whole.is_empty();
                 if !surplus {
@@ -288,7 +296,7 @@ impl Teller<'_> {
             let native = open.id.as_deref().filter(|_| !self.reader.runs);
             let id = self.ids.keep_or_mint(native);
             open.id = Some(id.clone());
-            let name = open.name.clone();
+            let name = self.reader.names.given(&open.name).to_owned();
             self.told.pieces.push(if open.custom {
                 Piece::Custom { index, id, name, input: custom_input(json) }
             } else {
@@ -312,6 +320,13 @@ impl Told {
             self.asked.push(Call { id: id.clone(), name: name.clone(), arguments: json.clone() });
         }
         open
+    }
+
+    /// Adds what the text so far has something from.
+    fn cite(&mut self) {
+        for citation in std::mem::take(&mut self.cited) {
+            self.add(Piece::Citation(citation));
+        }
     }
 
     /// An answer that was nothing but calls which may not go out says so: without a word, clients take it for broken.

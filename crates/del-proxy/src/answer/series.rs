@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use del_wire::{Chunk, Delta, Piece, ToClient, Told, ToldChoice, Usage};
+use del_wire::{Chunk, Citation, Delta, Piece, ToClient, Told, ToldChoice, Usage};
 
 /// What the client is told of a series of answers. Calls of tools that run here are no part of it.
 #[derive(Debug)]
@@ -184,7 +184,9 @@ impl Series {
                 self.said = true;
                 Piece::Text(format!("{before}{text}"))
             }
-            Piece::Refusal(_) | Piece::Redacted(_) => piece.clone(),
+            Piece::Refusal(_) | Piece::Redacted(_) | Piece::Citation(_) | Piece::Compaction(_) => {
+                piece.clone()
+            }
             Piece::Reasoning(text) => {
                 self.thinks = !text.ends_with('\n');
                 piece.clone()
@@ -233,6 +235,10 @@ impl Relay {
 impl ToClient for Relay {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
         self.series().take(told, out);
+    }
+
+    fn cites(&self, citation: &Citation) -> bool {
+        self.series().client.cites(citation)
     }
 
     /// The series goes on, or ends, as what was called decides.

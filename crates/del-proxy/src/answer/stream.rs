@@ -1,7 +1,6 @@
 //! A streamed answer.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
@@ -12,7 +11,8 @@ use del_wire::{
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
-use super::{Asking, CHANGED, REFUSED, Reader, Summary};
+use super::{Asking, CHANGED, LEFT_OUT, REFUSED, Reader, Summary, leave_out};
+use crate::lists;
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub struct Stream {
     usage: Option<Usage>,
     /// Why the first choice ended.
     reason: Option<String>,
+    /// The kinds of what is left out, as the client's API has no place for it.
+    left_out: BTreeSet<String>,
     over: bool,
     whole: bool,
 }
@@ -58,6 +60,7 @@ impl Stream {
             asking: None,
             usage: None,
             reason: None,
+            left_out: BTreeSet::new(),
             over: false,
             whole: false,
         }
@@ -268,14 +271,15 @@ impl Stream {
         }
         // The end of an answer that goes on is nobody's business.
         if self.asking.is_some() {
-            self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
+            self.tell(Told { raw: None, chunk: &Chunk::default(), choices }, out);
             return Ok(());
         }
-        self.tell(&Told { raw, chunk, choices }, out);
+        self.tell(Told { raw, chunk, choices }, out);
         Ok(())
     }
 
-    fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
+    fn tell(&mut self, mut told: Told<'_>, out: &mut Vec<u8>) {
+        leave_out(&mut told.choices, &*self.client, &mut self.left_out);
         if let Some(reason) = told.choices.iter().find_map(|new| new.reason.as_ref()) {
             self.reason.get_or_insert_with(|| reason.clone());
         }
@@ -283,7 +287,7 @@ impl Stream {
             let first = told.choices.iter().filter(|new| new.index == 0);
             first.flat_map(|new| &new.pieces).for_each(|piece| blocks.add(piece));
         }
-        self.client.tell(told, out);
+        self.client.tell(&told, out);
     }
 
     /// What a delta adds to a choice.
@@ -319,7 +323,7 @@ impl Stream {
             choices.push(ToldChoice { index, pieces: choice.pieces(), reason, ..ToldChoice::default() });
         }
         if !choices.is_empty() {
-            self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
+            self.tell(Told { raw: None, chunk: &Chunk::default(), choices }, out);
         }
     }
 
@@ -328,9 +332,11 @@ impl Stream {
             self.over = true;
             return;
         }
-        let changed: Vec<&str> = self.changed().collect();
-        let refused: Vec<Cow<'_, str>> = self.refused().map(in_list).collect();
-        let remarks = [(CHANGED, changed.join(",")), (REFUSED, refused.join(","))];
+        let remarks = [
+            (CHANGED, lists::line(self.changed())),
+            (REFUSED, lists::line(self.refused())),
+            (LEFT_OUT, lists::line(&self.left_out)),
+        ];
         let remarks: Vec<_> = remarks.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         self.client.done(&remarks, out);
         (self.over, self.whole) = (true, true);
@@ -344,15 +350,4 @@ impl Stream {
             self.client.fail(reason, raw, out);
         }
     }
-}
-
-/// A name of others in a list of a header or of a comment, which is one line: commas, and what is no visible ASCII, as
-/// addresses write it.
-pub(crate) fn in_list(name: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b',' | b'%');
-    if name.bytes().all(is_plain) {
-        return Cow::Borrowed(name);
-    }
-    let spell = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    Cow::Owned(name.bytes().map(spell).collect())
 }

@@ -1,12 +1,13 @@
 //! An answer that comes at once.
 
+use std::collections::BTreeSet;
+
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{ApiError, Blocks, Delta, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
 
 use super::choice::Choice;
-use super::stream::in_list;
-use super::{Asking, Reader, Summary};
+use super::{Asking, Reader, Summary, leave_out};
 
 /// An answer for the client.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Answer {
     pub broken: Vec<Report>,
     /// The tools that were called although they may not be, and whose calls are left out.
     pub refused: Vec<String>,
+    /// The kinds of what is left out, as the client's API has no place for it.
+    pub left_out: BTreeSet<String>,
     /// How many calls are in it.
     pub calls: usize,
     /// The same, and all else that can be told without a word of what it says.
@@ -94,12 +97,13 @@ pub fn translate_between(
         answer.changed.extend(choice.changed().map(str::to_owned));
         answer.guesses.extend(choice.guesses().map(|(id, kind)| (id.to_owned(), kind)));
         answer.broken.extend_from_slice(choice.broken());
-        answer.refused.extend(choice.refused().iter().map(|name| in_list(name).into_owned()));
+        answer.refused.extend(choice.refused().iter().cloned());
         answer.calls += choice.calls();
         answer.dialect = answer.dialect.take().or_else(|| choice.dialect().map(str::to_owned));
         told
     });
-    let choices: Vec<ToldChoice> = choices.collect();
+    let mut choices: Vec<ToldChoice> = choices.collect();
+    leave_out(&mut choices, client, &mut answer.left_out);
     if let Some(first) = choices.first() {
         answer.summary.reason.clone_from(&first.reason);
         answer.blocks = Blocks::of(&first.pieces);

@@ -2,6 +2,7 @@
 
 mod asking;
 mod outcome;
+mod shortened;
 mod through;
 
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub(super) struct Exchange {
     pub(super) request: Request,
     /// What came before the answer, where it is to be remembered.
     pub(super) conversation: Option<Vec<Value>>,
+    /// The conversation is to be made shorter, here.
+    shortens: bool,
     /// The tools that run here.
     injected: Option<Injected>,
     /// What was wrong with the conversation so far.
@@ -124,6 +127,8 @@ impl Exchange {
         if api != Api::Chat || !route.chats() {
             request.note_left_out(route.api);
         }
+        let shortens =
+            api == Api::Responses && route.api != ServerApi::Responses && request.is_about_length();
         if matches!(api, Api::Messages | Api::Responses) {
             request.make_plain(route.api);
         }
@@ -132,6 +137,12 @@ impl Exchange {
             about.counts = true;
         }
         let mended = request.mend(&route, setup.settings.dialects)?;
+        // A chat's client knows what its server takes, Ollama takes every name, and in a prompt any will do.
+        let in_prompt = route.mode(request.model()) == Mode::Prompt;
+        if !route.chats() && route.api != ServerApi::Ollama || route.chats() && api != Api::Chat && !in_prompt
+        {
+            request.rename_tools();
+        }
         proxy.metrics.mended(&mended);
         if let Some(account) = Account::of(&parts) {
             account.note(|record| {
@@ -153,6 +164,7 @@ impl Exchange {
             about,
             request,
             conversation,
+            shortens,
             injected,
             mended,
             entry: None,
@@ -203,6 +215,9 @@ impl Exchange {
 
     /// The answer takes a place in its route until it has gone out.
     async fn answer(self: Box<Self>) -> Result<Response<Body>, Refusal> {
+        if self.shortens {
+            return self.shortened().await;
+        }
         let place = self.route.enter()?;
         let answer = self.asked().await?;
         Ok(match place {

@@ -24,6 +24,11 @@ impl Injected {
     /// Adds these tools. `None` where the client wants no calls.
     pub(super) fn add(asked: &mut Asked, tools: &[Value]) -> Result<Option<Self>, Refusal> {
         if asked.body.get("tool_choice").is_some_and(|choice| choice == "none") {
+            if !asked.body.contains_key("tools") {
+                // The choice was about those that are not added, and some servers refuse one without tools.
+                asked.body.shift_remove("tool_choice");
+                asked.changed = true;
+            }
             return Ok(None);
         }
         if asked.body.get("n").and_then(Value::as_u64).is_some_and(|choices| choices > 1) {

@@ -28,6 +28,7 @@ use super::insert;
 use super::runs::Runs;
 use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, translate_between};
 use crate::execution::Executor;
+use crate::lists;
 use crate::memory::Past;
 use crate::refusal::Refusal;
 use crate::stamp::{response_id, unique};
@@ -122,8 +123,8 @@ impl Exchange {
         }
         let reason = turns.run(response).await?.unwrap_or_default();
         let body = turns.series().whole(&reason);
-        for (name, value) in turns.remarks() {
-            insert(&mut headers, name, &value);
+        for (name, list) in turns.remarks() {
+            lists::insert(&mut headers, name, list);
         }
         if let Some(dialect) = &turns.dialect {
             insert(&mut headers, DIALECT, dialect);
@@ -134,9 +135,7 @@ impl Exchange {
 
     fn remark(&self, injected: &Injected, mode: Mode, headers: &mut HeaderMap) {
         self.tell_dropped(self.route.chats() && mode == Mode::Native, headers);
-        if !injected.clashes.is_empty() {
-            insert(headers, NOT_INJECTED, &injected.clashes.join(","));
-        }
+        lists::insert(headers, NOT_INJECTED, &injected.clashes);
     }
 }
 
@@ -151,7 +150,8 @@ impl Turns {
         let mut out = std::mem::take(&mut self.pending);
         match ended {
             Ok(Some(reason)) => {
-                let remarks = self.remarks();
+                let told = self.remarks().into_iter().filter(|(_, list)| !list.is_empty());
+                let remarks: Vec<_> = told.map(|(name, list)| (name, lists::line(list))).collect();
                 self.series().done(&reason, &remarks, &mut out);
                 self.remember();
             }
@@ -352,10 +352,8 @@ impl Turns {
     }
 
     /// What headers say of an answer that comes at once.
-    fn remarks(&self) -> Vec<(&'static str, String)> {
-        let lists = [(CHANGED, &self.changed), (REFUSED, &self.refused), (EXECUTED, &self.executed)];
-        let told = lists.into_iter().filter(|(_, list)| !list.is_empty());
-        told.map(|(name, list)| (name, list.join(","))).collect()
+    fn remarks(&self) -> [(&'static str, &[String]); 3] {
+        [(CHANGED, &self.changed), (REFUSED, &self.refused), (EXECUTED, &self.executed)]
     }
 
     /// Keeps what the client does not see, for its next request.

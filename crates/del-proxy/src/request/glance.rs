@@ -64,6 +64,7 @@ impl Request {
             facts,
             hybrid: false,
             left_out: Vec::new(),
+            names: Arc::default(),
         })
     }
 }

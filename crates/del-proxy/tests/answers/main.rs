@@ -4,6 +4,7 @@
 mod apis;
 mod broken;
 mod cases;
+mod citations;
 mod client;
 mod cuts;
 mod nulls;

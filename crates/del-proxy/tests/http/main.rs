@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod apis;
+mod bodies;
 mod chaos;
 mod choices;
+mod compact;
 mod crowd;
 mod earlier;
 mod ends;
@@ -15,6 +17,7 @@ mod hybrid;
 mod marks;
 mod model;
 mod modes;
+mod names;
 mod passed;
 mod pools;
 mod refusals;

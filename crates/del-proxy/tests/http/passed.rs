@@ -303,3 +303,15 @@ async fn what_cannot_be_read_is_refused_rather_than_left_out() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_header_has_no_room_for_everything_that_a_client_makes_up() {
+    let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]});
+    for number in 0..3000 {
+        body[format!("made_up_{number}")] = json!(1);
+    }
+    let (_, left_out) = sent(ServerApi::Anthropic, "/v1/chat/completions", &body).await;
+    let rest: usize = left_out.last().unwrap().strip_prefix('+').unwrap().parse().unwrap();
+    assert!(left_out.join(",").len() <= 1024);
+    assert_eq!(left_out.len() - 1 + rest, 3000);
+}

@@ -262,12 +262,7 @@ fn part(block: &Value, unread: &mut BTreeSet<String>) -> Result<Option<Value>, W
         None => drop(unread.insert(kind.to_owned())),
     }
     if let (Some(part), "document" | "search_result", Value::Object(members)) = (&mut part, kind, block) {
-        let mut whole = members.clone();
-        // No answer that is told here has citations.
-        if whole.shift_remove("citations").is_some_and(|asked| asked["enabled"] == true) {
-            unread.insert(format!("{kind}.citations"));
-        }
-        part[plain::OWN] = Value::Object(whole);
+        part[plain::OWN] = Value::Object(members.clone());
     }
     Ok(part)
 }

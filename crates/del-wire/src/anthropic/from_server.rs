@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
 use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+use crate::citation::{self, Citation};
 use crate::error::WireError;
 use crate::fields::Fields;
 use crate::heard::Heard;
@@ -16,6 +17,11 @@ pub struct Messages {
     usage: Usage,
     /// The thought that is under way.
     thought: Option<Thought>,
+    /// Characters of text so far, and up to the block that is under way.
+    said: u64,
+    before: u64,
+    /// Where that block has something from.
+    cited: Vec<Value>,
 }
 
 /// A thought and its seal.
@@ -36,10 +42,18 @@ impl Messages {
             "error" => Chunk { error: Some(ApiError::from_stream(data)), ..Chunk::default() },
             "message_stop" => return Ok(Heard::Done),
             "ping" => return Ok(Heard::Nothing),
-            "content_block_stop" => match self.thought.take().and_then(Thought::sealed) {
-                Some(block) => of(Delta { thinking_blocks: vec![block], ..Delta::default() }),
-                None => return Ok(Heard::Nothing),
-            },
+            "content_block_stop" => {
+                let thought = self.thought.take().and_then(Thought::sealed);
+                let delta = Delta {
+                    thinking_blocks: thought.into_iter().collect(),
+                    citations: self.citations(),
+                    ..Delta::default()
+                };
+                if delta.thinking_blocks.is_empty() && delta.citations.is_empty() {
+                    return Ok(Heard::Nothing);
+                }
+                of(delta)
+            }
             // A server may answer at once all the same.
             "message" => self.whole(data)?,
             "message_start" => {
@@ -59,13 +73,18 @@ impl Messages {
                     self.thought =
                         (block.text("type")?.as_deref() == Some("thinking")).then(Thought::default);
                     self.think(&delta);
+                    self.cite(&block, &delta);
                     of(delta)
                 }
                 None => return Ok(Heard::Nothing),
             },
             "content_block_delta" => match fields.object("delta")? {
                 Some(delta) => {
+                    if let Some(citation) = delta.get("citation") {
+                        self.cited.extend(serde_json::from_str::<Value>(citation));
+                    }
                     let delta = self::delta(&delta, index)?;
+                    self.said += delta.content.as_deref().map_or(0, citation::length);
                     self.think(&delta);
                     of(delta)
                 }
@@ -93,6 +112,21 @@ impl Messages {
         }
     }
 
+    /// Begins a block that has these citations, and this of its text.
+    fn cite(&mut self, block: &Fields<'_>, begun: &Delta) {
+        self.before = self.said;
+        self.said += begun.content.as_deref().map_or(0, citation::length);
+        if let Some(Ok(Value::Array(list))) = block.get("citations").map(serde_json::from_str) {
+            self.cited.extend(list);
+        }
+    }
+
+    /// The citations of the block that ends.
+    fn citations(&mut self) -> Vec<Citation> {
+        let span = [self.before, self.said];
+        self.cited.drain(..).map(|json| Citation::of_message(json, span)).collect()
+    }
+
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
         let fields = Fields::read(body, "message")?;
         if fields.get("error").is_some() {
@@ -104,7 +138,10 @@ impl Messages {
         let blocks = fields.list("content")?.unwrap_or_default();
         let mut choices = Vec::with_capacity(blocks.len() + 1);
         for (place, json) in blocks.into_iter().enumerate() {
-            let mut delta = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;
+            let given = Fields::read(json, "content[]")?;
+            let mut delta = block(&given, u32::try_from(place).ok())?;
+            self.cite(&given, &delta);
+            delta.citations = self.citations();
             let (text, seal) =
                 (delta.reasoning.clone().unwrap_or_default(), delta.signature.clone().unwrap_or_default());
             delta.thinking_blocks.extend(Thought { text, seal }.sealed());

@@ -45,6 +45,9 @@ pub fn make(body: &mut Map<String, Value>, responses: bool) {
     let mut plain: Vec<Value> = Vec::with_capacity(messages.len());
     let mut moved = Vec::new();
     for mut message in std::mem::take(messages) {
+        if !responses && message[responses::OWN].is_object() {
+            continue;
+        }
         forget(&mut message);
         for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
             forget(call);

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
+use crate::citation::Citation;
 use crate::members::{Members, json_text};
 use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, named_event};
 
@@ -154,6 +155,18 @@ impl Messages {
                 let index = self.opened(Kind::Text, out);
                 delta(index, ["text_delta", "text"], text, out);
             }
+            Piece::Citation(citation) => {
+                if let Some((index, Kind::Text)) = self.open
+                    && let Some(citation) = citation.for_message()
+                {
+                    let mut delta = of_type("citations_delta");
+                    delta.add_value("citation", &citation);
+                    let mut event = of_type("content_block_delta");
+                    event.add_number("index", index);
+                    event.add_object("delta", &delta);
+                    named_event("content_block_delta", &event, out);
+                }
+            }
             Piece::Redacted(data) => {
                 self.start(Kind::Thought, &redacted_block(data), out);
                 self.close(out);
@@ -177,7 +190,7 @@ impl Messages {
                 }
             }
             Piece::CallEnd { .. } => self.close(out),
-            Piece::Custom { .. } => {}
+            Piece::Compaction(_) | Piece::Custom { .. } => {}
         }
     }
 }
@@ -204,6 +217,10 @@ impl ToClient for Messages {
         event.add_object("usage", &usage(self.usage));
         named_event("message_delta", &event, out);
         named_event("message_stop", &of_type("message_stop"), out);
+    }
+
+    fn cites(&self, citation: &Citation) -> bool {
+        citation.for_message().is_some()
     }
 
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
@@ -248,11 +265,19 @@ fn is_content(piece: &Piece, new: &ToldChoice) -> bool {
 
 fn block(block: &Block) -> Option<Members> {
     Some(match block {
-        Block::Text(text) | Block::Refusal(text) => text_block(text),
+        Block::Text { text, citations } => {
+            let cited: Vec<_> = citations.iter().filter_map(Citation::for_message).collect();
+            let mut block = text_block(text);
+            if !cited.is_empty() {
+                block.add_value("citations", &cited);
+            }
+            block
+        }
+        Block::Refusal(text) => text_block(text),
         Block::Redacted(data) => redacted_block(data),
         Block::Reasoning { text, signature } => thought_block(text, signature.as_deref().unwrap_or_default()),
         Block::Call { id, name, arguments, .. } => call_block(id, name, arguments),
-        Block::Custom { .. } => return None,
+        Block::Compaction(_) | Block::Custom { .. } => return None,
     })
 }
 

@@ -216,8 +216,19 @@ fn content(content: &Value) -> Vec<Value> {
     }
 }
 
-/// A content part as a block; `None` for one that the API has no place for.
-pub(crate) fn part(part: &Value) -> Option<Value> {
+/// True for a content part that the API has a place for.
+pub(crate) fn takes_part(part: &Value) -> bool {
+    match part["type"].as_str() {
+        _ if part[plain::OWN].is_object() => true,
+        Some("text") => part["text"].as_str().is_some_and(|text| !text.is_empty()),
+        Some("image_url") => fields::image(part).is_some(),
+        Some("file") => part["file"]["file_data"].is_string(),
+        _ => false,
+    }
+}
+
+/// Such a part as a block.
+fn part(part: &Value) -> Option<Value> {
     if let Some(whole @ Value::Object(_)) = part.get(plain::OWN) {
         return Some(whole.clone());
     }

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::chunk::{Delta, Usage};
+use crate::citation::Citation;
 use crate::fields::Fields;
 use crate::logprobs;
 use crate::members::Members;
@@ -157,8 +158,9 @@ impl Chat {
             likely = logprobs::member(logprobs);
             beside.push(("logprobs".to_owned(), &likely));
         }
-        // What a server refuses with is a member that stays.
-        let new_here = |piece: &&Piece| raw.is_none() || !matches!(piece, Piece::Refusal(_));
+        // What a server refuses with, or cites, is a member that stays.
+        let new_here =
+            |piece: &&Piece| raw.is_none() || !matches!(piece, Piece::Refusal(_) | Piece::Citation(_));
         let pieces = new.pieces.iter().filter(new_here);
         let mut deltas: Vec<Members> = pieces.filter_map(|piece| written(piece, self.legacy)).collect();
         if new.first {
@@ -243,6 +245,10 @@ impl ToClient for Chat {
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
 
+    fn cites(&self, citation: &Citation) -> bool {
+        citation.for_chat().is_some()
+    }
+
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
         let shaped = raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok());
         let of_chats = |said: &Value| said["error"].is_object() && said["type"] != "error";
@@ -267,10 +273,16 @@ impl ToClient for Chat {
         let choices = told.choices.iter().map(|new| {
             let raw = new.place.and_then(|place| given.get(place).copied());
             let (beside, inside) = unknown(raw, "message");
-            let mut message = Blocks::of(&new.pieces).message();
+            let blocks = Blocks::of(&new.pieces);
+            let mut message = blocks.message();
             message.shift_remove("thinking_blocks");
             if raw.is_some() {
                 message.shift_remove("refusal");
+            } else {
+                let cited: Vec<Value> = blocks.citations().filter_map(Citation::for_chat).collect();
+                if !cited.is_empty() {
+                    message.insert("annotations".to_owned(), Value::Array(cited));
+                }
             }
             let mut reason = new.reason.as_deref().unwrap_or("stop");
             if self.legacy {
@@ -344,6 +356,7 @@ fn written(piece: &Piece, legacy: bool) -> Option<Members> {
         Piece::Reasoning(text) => delta.add_text("reasoning_content", text),
         Piece::Text(text) => delta.add_text("content", text),
         Piece::Refusal(text) => delta.add_text("refusal", text),
+        Piece::Citation(citation) => add("annotations", json!([citation.for_chat()?])),
         Piece::Call { name, .. } if legacy => add("function_call", json!({"name": name, "arguments": ""})),
         Piece::Arguments { json, .. } if legacy => add("function_call", json!({"arguments": json})),
         Piece::Call { index, id, name } => {
@@ -361,7 +374,9 @@ fn written(piece: &Piece, legacy: bool) -> Option<Members> {
             let custom = json!({"name": name, "input": input});
             add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
         }
-        Piece::Signature(_) | Piece::Redacted(_) | Piece::CallEnd { .. } => return None,
+        Piece::Signature(_) | Piece::Redacted(_) | Piece::Compaction(_) | Piece::CallEnd { .. } => {
+            return None;
+        }
     }
     Some(delta)
 }

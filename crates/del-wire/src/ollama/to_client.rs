@@ -131,7 +131,11 @@ impl Ollama {
                     write(&self.line("", "", vec![call], false), out);
                 }
             }
-            Piece::Signature(_) | Piece::Redacted(_) | Piece::Custom { .. } => {}
+            Piece::Signature(_)
+            | Piece::Redacted(_)
+            | Piece::Citation(_)
+            | Piece::Compaction(_)
+            | Piece::Custom { .. } => {}
         }
     }
 }
@@ -166,12 +170,12 @@ impl ToClient for Ollama {
             self.times = told.times(new).unwrap_or_default();
             for block in Blocks::of(&new.pieces).whole() {
                 match block {
-                    Block::Text(more) | Block::Refusal(more) => text.push_str(more),
+                    Block::Text { text: more, .. } | Block::Refusal(more) => text.push_str(more),
                     Block::Reasoning { text: more, .. } => thinking.push_str(more),
                     Block::Call { id, name, arguments, .. } => {
                         calls.push(call(u32::try_from(calls.len()).unwrap_or(u32::MAX), id, name, arguments));
                     }
-                    Block::Redacted(_) | Block::Custom { .. } => {}
+                    Block::Redacted(_) | Block::Compaction(_) | Block::Custom { .. } => {}
                 }
             }
         }

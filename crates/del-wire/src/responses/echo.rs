@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::members::{Members, on_one_line};
+use crate::responses::namespace::Namespaces;
 use crate::responses::{LOGPROBS, SEALS};
 
 /// What the writer of a response has to know of the request.
@@ -16,6 +17,8 @@ pub struct Echo {
     /// The client wants to know how likely the tokens were, and the seals on thoughts.
     pub(super) weighs: bool,
     pub(super) seals: bool,
+    /// The tools that stand in namespaces.
+    pub(super) namespaces: Arc<Namespaces>,
 }
 
 /// Members of a request that its response says again, and what they are where it does not say them.
@@ -58,6 +61,7 @@ impl Echo {
             members: Arc::new(members),
             weighs: includes(LOGPROBS) || said("top_logprobs").is_some(),
             seals: includes(SEALS),
+            namespaces: tools.map(Namespaces::of).unwrap_or_default().into(),
         }
     }
 }

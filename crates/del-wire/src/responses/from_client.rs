@@ -8,7 +8,7 @@ use crate::arguments;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
-use crate::responses::{LOGPROBS, OWN};
+use crate::responses::{LOGPROBS, OWN, compaction, namespace};
 use crate::tools::Functions;
 
 /// Members that are read here, or that mean nothing beside a chat completion, whatever the server.
@@ -53,7 +53,7 @@ pub struct Read {
 
 /// The tools that a request gives.
 pub fn functions(given: Vec<Value>) -> Functions {
-    Functions::alike(given.into_iter().map(tool).collect())
+    Functions::alike(namespace::flat(given).into_iter().map(tool).collect())
 }
 
 /// Reads the request, without its tools. `earlier` is the conversation that it goes on with, and `kept` gives the items of earlier answers by
@@ -136,7 +136,9 @@ fn ask(body: &Map<String, Value>, functions: Functions, out: &mut Map<String, Va
         out.insert("tools".to_owned(), Value::Array(functions.list));
         if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
             let choice = match (choice["type"].as_str(), choice.get("name")) {
-                (Some("function"), Some(name)) => json!({"type": "function", "function": {"name": name}}),
+                (Some("function"), Some(_)) => {
+                    json!({"type": "function", "function": {"name": namespace::name_of(choice)}})
+                }
                 _ => choice.clone(),
             };
             out.insert("tool_choice".to_owned(), choice);
@@ -219,11 +221,11 @@ impl Items {
         match kind {
             "message" => self.message(item, place)?,
             "function_call" => {
-                self.call(&item["call_id"], &item["name"], &arguments::text(&item["arguments"]));
+                self.call(&item["call_id"], &namespace::name_of(item), &arguments::text(&item["arguments"]));
             }
             "custom_tool_call" => {
                 let arguments = json!({"input": item["input"]}).to_string();
-                self.call(&item["call_id"], &item["name"], &arguments);
+                self.call(&item["call_id"], &namespace::name_of(item), &arguments);
             }
             "function_call_output" | "custom_tool_call_output" => self.result(item)?,
             "reasoning" => {
@@ -238,6 +240,9 @@ impl Items {
                     let before = self.thought.take().map(|before| before + "\n");
                     self.thought = Some(before.unwrap_or_default() + &thought);
                 }
+            }
+            "compaction" | "compaction_summary" | compaction::TRIGGER => {
+                self.messages.push(compaction::message(item));
             }
             // What hosted tools did, and other records that no model reads.
             _ => drop(self.unread.insert(kind.to_owned())),

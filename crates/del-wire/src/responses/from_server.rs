@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
 use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+use crate::citation::{self, Citation};
 use crate::error::WireError;
 use crate::fields::Fields;
 use crate::heard::Heard;
@@ -25,6 +26,11 @@ pub struct Responses {
     calls: bool,
     /// Something was thought, so that what is thought next is a paragraph of its own.
     thought: bool,
+    /// Characters of text so far, and up to the part that is under way.
+    said: u64,
+    before: u64,
+    /// Items of which a citation came before they were whole.
+    cited: HashSet<u32>,
 }
 
 /// What an item is.
@@ -55,7 +61,19 @@ impl Responses {
             "response.output_text.delta" => {
                 self.begun.insert((Kind::Message, index));
                 let logprobs = fields.get("logprobs").filter(|list| !is_empty(list)).map(str::to_owned);
-                Delta { content: said()?, logprobs, ..Delta::default() }
+                let content = said()?;
+                self.said += content.as_deref().map_or(0, citation::length);
+                Delta { content, logprobs, ..Delta::default() }
+            }
+            "response.content_part.added" => {
+                self.before = self.said;
+                return Ok(Heard::Nothing);
+            }
+            "response.output_text.annotation.added" => {
+                self.cited.insert(index);
+                let citation = fields.get("annotation").and_then(|json| serde_json::from_str(json).ok());
+                let citation = citation.map(|json| Citation::of_response(json, self.before));
+                Delta { citations: citation.into_iter().collect(), ..Delta::default() }
             }
             "response.refusal.delta" => {
                 self.begun.insert((Kind::Message, index));
@@ -71,7 +89,9 @@ impl Responses {
             }
             // Some servers say it only once it is whole.
             "response.output_text.done" if self.begun.insert((Kind::Message, index)) => {
-                Delta { content: fields.text("text")?, ..Delta::default() }
+                let content = fields.text("text")?;
+                self.said += content.as_deref().map_or(0, citation::length);
+                Delta { content, ..Delta::default() }
             }
             "response.function_call_arguments.delta" => {
                 self.argued.insert(index);
@@ -183,18 +203,56 @@ impl Responses {
                 delta.reasoning = Some(thought)
                     .filter(|text| !text.is_empty() && self.begun.insert((Kind::Thought, index)));
             }
-            Some("message") if whole && self.begun.insert((Kind::Message, index)) => {
-                delta.content = Some(texts(&item, "content")?).filter(|text| !text.is_empty());
-                delta.refusal =
-                    Some(said_in(&item, "content", "refusal")?.concat()).filter(|text| !text.is_empty());
-                let lists = item.list("content")?.unwrap_or_default().into_iter().filter_map(|part| {
-                    Fields::read(part, "content").ok()?.get("logprobs").filter(|list| !is_empty(list))
-                });
-                delta.logprobs = lists.map(str::to_owned).next();
+            Some("compaction" | "compaction_summary") if whole => {
+                delta.compaction = serde_json::from_str(json).ok();
+            }
+            Some("message") if whole => {
+                let first = self.begun.insert((Kind::Message, index));
+                self.cite(&item, index, first, &mut delta)?;
+                if first {
+                    delta.content = Some(texts(&item, "content")?).filter(|text| !text.is_empty());
+                    delta.refusal =
+                        Some(said_in(&item, "content", "refusal")?.concat()).filter(|text| !text.is_empty());
+                    let lists = item.list("content")?.unwrap_or_default().into_iter().filter_map(|part| {
+                        Fields::read(part, "content").ok()?.get("logprobs").filter(|list| !is_empty(list))
+                    });
+                    delta.logprobs = lists.map(str::to_owned).next();
+                }
             }
             _ => {}
         }
         Ok(delta)
+    }
+
+    /// Adds the citations of a whole message, of which some text may have come before.
+    fn cite(
+        &mut self,
+        item: &Fields<'_>,
+        index: u32,
+        first: bool,
+        delta: &mut Delta,
+    ) -> Result<(), WireError> {
+        let unheard = self.cited.insert(index);
+        let mut parts = Vec::new();
+        for part in item.list("content")?.unwrap_or_default() {
+            let part = Fields::read(part, "content")?;
+            let length = part.text("text")?.as_deref().map_or(0, citation::length);
+            let cited =
+                part.get("annotations").and_then(|list| serde_json::from_str::<Vec<Value>>(list).ok());
+            parts.push((length, cited.unwrap_or_default()));
+        }
+        let all: u64 = parts.iter().map(|(length, _)| length).sum();
+        if first {
+            self.said += all;
+        }
+        let mut before = self.said.saturating_sub(all);
+        for (length, cited) in parts {
+            if unheard {
+                delta.citations.extend(cited.into_iter().map(|json| Citation::of_response(json, before)));
+            }
+            before += length;
+        }
+        Ok(())
     }
 
     fn finish(&self, response: &Fields<'_>, delta: &mut Delta) -> Result<(), WireError> {

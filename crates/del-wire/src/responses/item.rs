@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use crate::citation;
 use crate::members::Members;
+use crate::responses::namespace::Namespaces;
 use crate::told::Block;
 
 /// An item on its way, or whole.
@@ -14,19 +16,40 @@ pub(super) struct Item {
     pub(super) cut: bool,
     /// How likely the tokens of its text were.
     pub(super) logprobs: Vec<Value>,
+    /// So many characters of the response's text stand before it.
+    pub(super) before: u64,
+    /// That of the tool, which is named without it.
+    pub(super) namespace: Option<String>,
 }
 
 impl Item {
-    /// Nothing of it yet. `place` is that in the response with this id.
-    pub(super) fn new(response: &str, place: usize, block: Block) -> Self {
+    /// Nothing of it yet, behind these items of the response with this id.
+    pub(super) fn new(response: &str, before: &[Self], block: Block) -> Self {
         let kind = match block {
-            Block::Text(_) | Block::Refusal(_) => "msg",
+            Block::Text { .. } | Block::Refusal(_) => "msg",
             Block::Reasoning { .. } | Block::Redacted(_) => "rs",
             Block::Call { .. } => "fc",
             Block::Custom { .. } => "ctc",
+            Block::Compaction(_) => "cmp",
         };
-        let id = format!("{kind}_{}_{place}", response.trim_start_matches("resp_"));
-        Self { id, block, cut: false, logprobs: Vec::new() }
+        let id = format!("{kind}_{}_{}", response.trim_start_matches("resp_"), before.len());
+        let before = before.iter().map(|item| match &item.block {
+            Block::Text { text, .. } => citation::length(text),
+            _ => 0,
+        });
+        Self { id, block, cut: false, logprobs: Vec::new(), before: before.sum(), namespace: None }
+    }
+
+    /// Names the tool of a call as the client does.
+    #[must_use]
+    pub(super) fn named_in(mut self, namespaces: &Namespaces) -> Self {
+        if let Block::Call { name, .. } | Block::Custom { name, .. } = &mut self.block
+            && let Some([space, inner]) = namespaces.split(name)
+        {
+            self.namespace = Some(space.clone());
+            name.clone_from(inner);
+        }
+        self
     }
 
     /// It is a call that broke off.
@@ -48,10 +71,12 @@ impl Item {
     pub(super) fn part(&self, begun: bool) -> Option<Members> {
         let mut part = Members::default();
         match &self.block {
-            Block::Text(text) => {
+            Block::Text { text, citations } => {
                 part.add_text("type", "output_text");
                 part.add_text("text", so_far(begun, text));
-                part.add("annotations", "[]");
+                let cited = citations.iter().filter(|_| !begun);
+                let cited: Vec<Value> = cited.filter_map(|cited| cited.for_response(self.before)).collect();
+                part.add_value("annotations", &cited);
                 let logprobs = if begun { &[] } else { self.logprobs.as_slice() };
                 part.add_value("logprobs", &logprobs);
             }
@@ -69,6 +94,13 @@ impl Item {
     }
 
     fn json(&self, begun: bool, sealed: bool) -> Members {
+        if let Block::Compaction(given) = &self.block {
+            let mut item = Members::default();
+            item.add_text("id", &self.id);
+            let given = given.as_object().into_iter().flatten().filter(|(name, _)| *name != "id");
+            given.for_each(|(name, value)| item.add_value(name, value));
+            return item;
+        }
         let status = match self.block {
             _ if begun => "in_progress",
             Block::Call { whole, .. } if !whole => "incomplete",
@@ -80,18 +112,20 @@ impl Item {
         let mut item = Members::default();
         item.add_text("id", &self.id);
         let kind = match &self.block {
-            Block::Text(_) | Block::Refusal(_) => "message",
+            Block::Text { .. } | Block::Refusal(_) => "message",
             Block::Reasoning { .. } | Block::Redacted(_) => "reasoning",
             Block::Call { .. } => "function_call",
             Block::Custom { .. } => "custom_tool_call",
+            Block::Compaction(_) => "compaction",
         };
         item.add_text("type", kind);
         item.add_text("status", status);
         match &self.block {
-            Block::Text(_) | Block::Refusal(_) => {
+            Block::Text { .. } | Block::Refusal(_) => {
                 item.add_text("role", "assistant");
                 item.add_list("content", content);
             }
+            Block::Compaction(_) => {}
             Block::Redacted(_) => {
                 item.add("summary", "[]");
                 item.add("content", "[]");
@@ -107,11 +141,17 @@ impl Item {
                 item.add_text("call_id", id);
                 item.add_text("name", name);
                 item.add_text("arguments", so_far(begun, arguments));
+                if let Some(space) = &self.namespace {
+                    item.add_text("namespace", space);
+                }
             }
             Block::Custom { id, name, input } => {
                 item.add_text("call_id", id);
                 item.add_text("name", name);
                 item.add_text("input", so_far(begun, input));
+                if let Some(space) = &self.namespace {
+                    item.add_text("namespace", space);
+                }
             }
         }
         item

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::Usage;
+use crate::citation::Citation;
 use crate::members::{Members, json_text};
 use crate::responses::echo::Echo;
 use crate::responses::item::Item;
@@ -97,7 +98,7 @@ impl Responses {
     fn start(&mut self, block: Block, out: &mut Vec<u8>) -> usize {
         self.close(false, out);
         let place = self.items.len();
-        let item = Item::new(&self.id, place, block);
+        let item = Item::new(&self.id, &self.items, block).named_in(&self.echo.namespaces);
         let (begun, part) = (item.begun(), item.part(true));
         self.items.push(item);
         self.open = true;
@@ -127,7 +128,7 @@ impl Responses {
     }
 
     fn end(&mut self, place: usize, out: &mut Vec<u8>) {
-        if let Block::Text(_) = self.items[place].block {
+        if let Block::Text { .. } = self.items[place].block {
             let late = std::mem::take(&mut self.logprobs);
             self.items[place].logprobs.extend(late);
         }
@@ -136,7 +137,7 @@ impl Responses {
         let part = item.part(false);
         let mut said = self.at(place);
         let name = match &item.block {
-            Block::Text(text) => {
+            Block::Text { text, .. } => {
                 said.add("content_index", "0");
                 said.add_text("text", text);
                 said.add_value("logprobs", &item.logprobs);
@@ -166,7 +167,7 @@ impl Responses {
                 self.event("response.custom_tool_call_input.delta", all, out);
                 "response.custom_tool_call_input.done"
             }
-            Block::Redacted(_) => "",
+            Block::Redacted(_) | Block::Compaction(_) => "",
         };
         if !name.is_empty() {
             self.event(name, said, out);
@@ -196,7 +197,7 @@ impl Responses {
     fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
             Piece::Text(more) => {
-                let place = self.opened(Block::Text(String::new()), out);
+                let place = self.opened(text(), out);
                 let new = std::mem::take(&mut self.logprobs);
                 let beside = match new.as_slice() {
                     [] => Cow::Borrowed(",\"content_index\":0,\"logprobs\":[]"),
@@ -206,6 +207,7 @@ impl Responses {
                 self.grow(place, more);
                 self.delta("response.output_text.delta", place, &beside, more, out);
             }
+            Piece::Citation(citation) => self.cite(citation, out),
             Piece::Reasoning(more) => {
                 let place = self.opened(thought(), out);
                 self.grow(place, more);
@@ -238,6 +240,10 @@ impl Responses {
                 self.start(Block::Custom { id, name, input }, out);
                 self.close(false, out);
             }
+            Piece::Compaction(item) => {
+                self.start(Block::Compaction(item.clone()), out);
+                self.close(false, out);
+            }
             // A seal without a thought that can be read is one all the same.
             Piece::Signature(seal) if self.echo.seals => {
                 let place = self.opened(thought(), out);
@@ -249,9 +255,27 @@ impl Responses {
         }
     }
 
+    /// Adds where the text of the item that is open has something from.
+    fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) {
+        let place = self.items.len().saturating_sub(1);
+        let Some(Item { block: Block::Text { citations, .. }, before, .. }) =
+            self.items.get_mut(place).filter(|_| self.open)
+        else {
+            return;
+        };
+        let Some(annotation) = citation.for_response(*before) else { return };
+        let number = citations.len() as u64;
+        citations.push(citation.clone());
+        let mut members = self.at(place);
+        members.add("content_index", "0");
+        members.add_number("annotation_index", number);
+        members.add_value("annotation", &annotation);
+        self.event("response.output_text.annotation.added", members, out);
+    }
+
     /// Adds to the text of an item.
     fn grow(&mut self, place: usize, more: &str) {
-        if let Block::Text(text) | Block::Refusal(text) | Block::Reasoning { text, .. } =
+        if let Block::Text { text, .. } | Block::Refusal(text) | Block::Reasoning { text, .. } =
             &mut self.items[place].block
         {
             text.push_str(more);
@@ -320,6 +344,10 @@ impl ToClient for Responses {
         self.over = Some(response);
     }
 
+    fn cites(&self, citation: &Citation) -> bool {
+        citation.for_response(0).is_some()
+    }
+
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
         self.begin(out);
         self.close(true, out);
@@ -338,9 +366,11 @@ impl ToClient for Responses {
             self.reason.clone_from(&new.reason);
             let blocks = Blocks::of(&new.pieces);
             let shown = blocks.whole().filter(|block| !matches!(block, Block::Redacted(_)));
-            self.items
-                .extend(shown.enumerate().map(|(place, block)| Item::new(&self.id, place, block.clone())));
-            let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text(_)));
+            for block in shown {
+                let item = Item::new(&self.id, &self.items, block.clone());
+                self.items.push(item.named_in(&self.echo.namespaces));
+            }
+            let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text { .. }));
             if let Some(text) = text.filter(|_| self.echo.weighs) {
                 text.logprobs = told.logprobs(new);
             }
@@ -358,6 +388,10 @@ impl ToClient for Responses {
     }
 }
 
+fn text() -> Block {
+    Block::Text { text: String::new(), citations: Vec::new() }
+}
+
 fn thought() -> Block {
     Block::Reasoning { text: String::new(), signature: None }
 }
@@ -370,7 +404,7 @@ fn whole_item(place: usize, item: &Members) -> Members {
     members
 }
 
-fn usage(usage: Usage) -> Members {
+pub(super) fn usage(usage: Usage) -> Members {
     let (mut read, mut written, mut told) = (Members::default(), Members::default(), Members::default());
     read.add_number("cached_tokens", usage.cached);
     read.add_number("cache_write_tokens", usage.written);

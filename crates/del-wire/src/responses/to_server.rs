@@ -127,6 +127,7 @@ fn conversation(body: &Map<String, Value>) -> (String, Vec<Value>) {
 pub(super) fn add(message: &Value, items: &mut Vec<Value>) {
     let content = &message["content"];
     match message["role"].as_str().unwrap_or_default() {
+        _ if message[OWN].is_object() => items.push(message[OWN].clone()),
         role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
         "assistant" => assistant(message, items),
         "tool" | "function" => {
@@ -187,8 +188,17 @@ fn parts(content: &Value) -> Value {
     list.iter().filter_map(part).collect()
 }
 
-/// A content part of a user as the API has it; `None` for one that it has no place for.
-pub(crate) fn part(part: &Value) -> Option<Value> {
+/// True for a content part of a user that the API has a place for.
+pub(crate) fn takes_part(part: &Value) -> bool {
+    match part["type"].as_str() {
+        Some("text" | "input_audio" | "file") => true,
+        Some("image_url") => fields::image(part).is_some(),
+        _ => false,
+    }
+}
+
+/// Such a part as the API has it.
+fn part(part: &Value) -> Option<Value> {
     match part["type"].as_str()? {
         "text" => Some(json!({"type": "input_text", "text": part["text"]})),
         "image_url" => {

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::{Exchange, MOST_TRIES, Way};
 use crate::account::Account;
-use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, in_list, translate_between};
+use crate::answer::{Asking, CHANGED, LEFT_OUT, REFUSED, Reader, Stream, Trouble, translate_between};
+use crate::lists;
 use crate::memory::Past;
 use crate::proxy::streamed::{Afterwards, Streamed};
 use crate::proxy::{insert, text};
@@ -58,6 +59,7 @@ impl Exchange {
             offered: self.request.offered(),
             custom: self.request.custom(),
             defined: self.request.defined(),
+            names: self.request.names_of_tools(),
             before: self.said.clone(),
             begun: self.begun(way),
             restore: way.mode == Mode::Prompt,
@@ -85,9 +87,8 @@ impl Exchange {
     /// Tells what of the request the model server was not told.
     pub(in crate::proxy) fn tell_dropped(&self, as_it_came: bool, headers: &mut HeaderMap) {
         let lists = [(DROPPED_TOOLS, self.request.dropped(as_it_came)), (DROPPED, self.request.left_out())];
-        for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
-            let list: Vec<_> = list.iter().map(|name| in_list(name)).collect();
-            insert(headers, name, &list.join(","));
+        for (name, list) in lists {
+            lists::insert(headers, name, list);
         }
     }
 
@@ -147,14 +148,12 @@ impl Exchange {
         }
         metrics.called(answer.dialect.as_deref(), answer.calls);
         metrics.changed.inc_by(answer.changed.len() as u64);
-        let changed = answer.changed.join(",");
-        let refused = answer.refused.join(",");
-        let dialect = answer.dialect.unwrap_or_default();
-        for (name, value) in [(DIALECT, dialect), (CHANGED, changed), (REFUSED, refused)] {
-            if !value.is_empty() {
-                insert(&mut headers, name, &value);
-            }
+        if let Some(dialect) = &answer.dialect {
+            insert(&mut headers, DIALECT, dialect);
         }
+        lists::insert(&mut headers, CHANGED, &answer.changed);
+        lists::insert(&mut headers, REFUSED, &answer.refused);
+        lists::insert(&mut headers, LEFT_OUT, &Vec::from_iter(answer.left_out));
         if let Some(conversation) = &self.conversation {
             let mut past =
                 Past { messages: conversation.clone(), asked: conversation.len(), answer: client.kept() };

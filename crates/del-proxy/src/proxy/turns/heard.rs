@@ -3,7 +3,7 @@
 use del_dialects::{Call, FaultKind, Report};
 use serde_json::{Map, Value};
 
-use crate::answer::{Answer, Asking, Stream, in_list};
+use crate::answer::{Answer, Asking, Stream};
 
 /// One answer of the model.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl Heard {
             message: stream.message()?,
             guesses: stream.guesses().map(|(id, kind)| (id.to_owned(), kind)).collect(),
             broken: stream.broken().cloned().collect(),
-            refused: stream.refused().map(|name| in_list(name).into_owned()).collect(),
+            refused: stream.refused().map(str::to_owned).collect(),
             dialect: stream.calls().0.map(str::to_owned),
             asking: None,
         })

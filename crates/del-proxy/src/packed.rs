@@ -1,0 +1,55 @@
+//! Bodies of requests that come packed. Their size counts as it is when they are unpacked.
+
+use std::future::ready;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use tower::{Service as _, service_fn};
+use tower_http::decompression::Decompression;
+
+use crate::coming::Cause;
+use crate::refusal::Refusal;
+
+/// How a body may be packed.
+const KINDS: &str = "gzip, deflate, zstd";
+
+/// How this body is packed, if it is.
+pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal> {
+    let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
+    let Some(first) = given.next() else { return Ok(None) };
+    let word = String::from_utf8_lossy(first.as_bytes()).trim().to_ascii_lowercase();
+    match word.as_str() {
+        _ if given.next().is_some() => {}
+        "" | "identity" => return Ok(None),
+        "gzip" | "x-gzip" => return Ok(Some("gzip")),
+        "deflate" => return Ok(Some("deflate")),
+        "zstd" => return Ok(Some("zstd")),
+        _ => {}
+    }
+    let given: Vec<_> = headers.get_all(header::CONTENT_ENCODING).iter().collect();
+    let given: Vec<_> = given.iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    let message = format!(
+        "expected a body that is plain or packed once, by one of {KINDS}; got `{}`",
+        given.join(", ")
+    );
+    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", message)
+        .header(header::ACCEPT_ENCODING, HeaderValue::from_static(KINDS)))
+}
+
+/// The body as it was before it was packed in this way. It is unpacked as it is read.
+pub(crate) async fn unpacked(kind: &'static str, body: Body) -> Result<Body, Refusal> {
+    let mut packed = Some(body);
+    // What unpacks answers of servers does it here.
+    let given = service_fn(move |_: Request<()>| {
+        let body = packed.take().ok_or_else(|| Cause::from("expected one question for a body, got two"));
+        let packed = body.map(|body| {
+            let mut response = Response::new(body);
+            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(kind));
+            response
+        });
+        ready(packed)
+    });
+    let unpacked = Decompression::new(given).call(Request::new(())).await;
+    let unpacked = unpacked.map_err(|error| Refusal::bad_request(error.to_string()))?;
+    Ok(Body::new(unpacked.into_body()))
+}
