@@ -1,6 +1,9 @@
 //! Code in the text.
 
+use super::{Engine, Flow, Io};
+use crate::codec::reading::MAX_SPACE;
 use crate::scan::is_word;
+use crate::value::white_space;
 
 /// A longer run opens a fence as one of so many does.
 const MAX_FENCE: u8 = 16;
@@ -100,9 +103,47 @@ impl Fence {
     }
 }
 
+impl Engine {
+    /// How many bytes before `end` are a line that opens a fence, or may become one.
+    pub(super) fn fence_before(&mut self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+        let line = opening_line(&io.bytes[io.at.min(end)..end], partial);
+        if line == 0 || self.before(io, end - line)[1] != b'\n' {
+            return 0;
+        }
+        // In an open fence it is code, unless it is what opened the fence.
+        let noted = self.text.noted >= io.base + end as u64;
+        self.note(io, end - line);
+        if self.text.fence.is_open() == noted { line } else { 0 }
+    }
+
+    /// Behind calls in a fence of their own: drops the line that closes it.
+    pub(super) fn fence_end(&mut self, io: &mut Io<'_>) -> Option<Flow> {
+        let space = white_space(&io.bytes[io.at..]);
+        let rest = &io.bytes[io.at + space..];
+        let marks = &self.text.fence.closer()[1..];
+        if space <= MAX_SPACE && rest.len() <= marks.len() && marks.starts_with(rest) && !io.last() {
+            return Some(Flow::More);
+        }
+        self.text.fence.around_call = false;
+        let line = match rest.strip_prefix(marks)? {
+            [] => 0,
+            [b'\n', ..] => 1,
+            _ => return None,
+        };
+        if space > MAX_SPACE {
+            return None;
+        }
+        let end = io.at + space + marks.len() + line;
+        self.note(io, end);
+        io.at = end;
+        io.rewind(end);
+        Some(Flow::Next)
+    }
+}
+
 /// How many bytes at the end of `text` are a line that opens a fence, or may become one where it may be half of one: the
 /// backticks or tildes, a word and the end of the line.
-pub(super) fn opening_line(text: &[u8], half: bool) -> usize {
+fn opening_line(text: &[u8], half: bool) -> usize {
     let whole = text.ends_with(b"\n");
     if !whole && !half {
         return 0;

@@ -2,7 +2,6 @@
 
 use super::channels::Origin;
 use super::character::{first_char, starts_name};
-use super::fence::opening_line;
 use super::opening::Opening;
 use super::plan::{
     Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy, may_be_named,
@@ -91,30 +90,6 @@ impl Engine {
                 scan.restart();
             }
         }
-    }
-
-    /// Behind calls in a fence of their own: drops the line that closes it.
-    fn fence_end(&mut self, io: &mut Io<'_>) -> Option<Flow> {
-        let space = white_space(&io.bytes[io.at..]);
-        let rest = &io.bytes[io.at + space..];
-        let marks = &self.text.fence.closer()[1..];
-        if space <= MAX_SPACE && rest.len() <= marks.len() && marks.starts_with(rest) && !io.last() {
-            return Some(Flow::More);
-        }
-        self.text.fence.around_call = false;
-        let line = match rest.strip_prefix(marks)? {
-            [] => 0,
-            [b'\n', ..] => 1,
-            _ => return None,
-        };
-        if space > MAX_SPACE {
-            return None;
-        }
-        let end = io.at + space + marks.len() + line;
-        self.note(io, end);
-        io.at = end;
-        io.rewind(end);
-        Some(Flow::Next)
     }
 
     /// The first word of an answer may be the name of a call that has no marks.
@@ -221,18 +196,6 @@ impl Engine {
         fence + Self::written_before(io, end - fence, partial && fence == 0)
     }
 
-    /// How many bytes before `end` are a line that opens a fence, or may become one.
-    pub(super) fn fence_before(&mut self, io: &Io<'_>, end: usize, partial: bool) -> usize {
-        let line = opening_line(&io.bytes[io.at.min(end)..end], partial);
-        if line == 0 || self.before(io, end - line)[1] != b'\n' {
-            return 0;
-        }
-        // In an open fence it is code, unless it is what opened the fence.
-        let noted = self.text.noted >= io.base + end as u64;
-        self.note(io, end - line);
-        if self.text.fence.is_open() == noted { line } else { 0 }
-    }
-
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
     fn written_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
         let text = &io.bytes[io.at.min(end)..end];
@@ -262,10 +225,11 @@ impl Engine {
         {
             return Some(Flow::Next);
         }
-        let lead = self.lead_before(io, hit.start, false);
+        let fence = self.fence_before(io, hit.start, false);
+        let lead = fence + Self::written_before(io, hit.start - fence, false);
         self.pass(io, hit.start - lead);
         // The fence opens, even if its line is held.
-        if self.fence_before(io, hit.start, false) > 0 {
+        if fence > 0 {
             self.note(io, hit.start);
         }
         // What is held before the mark may end the line, and with it the code.
