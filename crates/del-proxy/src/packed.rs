@@ -15,19 +15,20 @@ const KINDS: &str = "gzip, deflate, zstd";
 
 /// How this body is packed, if it is.
 pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal> {
-    let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
-    let Some(first) = given.next() else { return Ok(None) };
-    let word = String::from_utf8_lossy(first.as_bytes()).trim().to_ascii_lowercase();
-    match word.as_str() {
-        _ if given.next().is_some() => {}
-        "" | "identity" => return Ok(None),
-        "gzip" | "x-gzip" => return Ok(Some("gzip")),
-        "deflate" => return Ok(Some("deflate")),
-        "zstd" => return Ok(Some("zstd")),
-        _ => {}
+    let given = headers.get_all(header::CONTENT_ENCODING).iter();
+    let given: Vec<_> = given.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    if given.is_empty() {
+        return Ok(None);
     }
-    let given: Vec<_> = headers.get_all(header::CONTENT_ENCODING).iter().collect();
-    let given: Vec<_> = given.iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    if let [word] = given.as_slice() {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "" | "identity" => return Ok(None),
+            "gzip" | "x-gzip" => return Ok(Some("gzip")),
+            "deflate" => return Ok(Some("deflate")),
+            "zstd" => return Ok(Some("zstd")),
+            _ => {}
+        }
+    }
     let message = format!(
         "expected a body that is plain or packed once, by one of {KINDS}; got `{}`",
         given.join(", ")

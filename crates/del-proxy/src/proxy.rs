@@ -276,7 +276,7 @@ fn query(parts: &Parts) -> String {
 }
 
 /// Adds a header, where its value may stand in one.
-pub(crate) fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
+fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(HeaderName::from_static(name), value);
     }

@@ -97,6 +97,18 @@ fn asked(path: &str, used: &str, stream: bool) -> Value {
     with(body, json!({"model": "m", "stream": stream}))
 }
 
+/// A server that calls the tool at this place of those that it is told of.
+fn calls(api: ServerApi, at: usize, stream: bool) -> Model {
+    Model::new(move |seen| {
+        let name = told(&seen.body())[at].clone();
+        if stream {
+            Reply::Stream(vec![streamed(api, &name)], Then::End)
+        } else {
+            Reply::Whole(200, "", call(api, &name).to_string())
+        }
+    })
+}
+
 #[tokio::test]
 async fn every_tool_has_a_name_that_the_server_takes_and_the_client_hears_its_own() {
     let fits = |name: &String| {
@@ -107,14 +119,7 @@ async fn every_tool_has_a_name_that_the_server_takes_and_the_client_hears_its_ow
         for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/api/chat"] {
             for (at, used) in names().iter().enumerate() {
                 for stream in [false, true] {
-                    let model = Model::new(move |seen| {
-                        let name = told(&seen.body())[at].clone();
-                        if stream {
-                            Reply::Stream(vec![streamed(api, &name)], Then::End)
-                        } else {
-                            Reply::Whole(200, "", call(api, &name).to_string())
-                        }
-                    });
+                    let model = calls(api, at, stream);
                     let stand =
                         Stand::with(model, |settings| settings.routes[0].upstreams[0].api = api).await;
                     let body = asked(path, used, stream);
@@ -181,14 +186,7 @@ async fn tools_in_a_namespace_are_called_by_their_own_names() {
                 .enumerate()
         {
             for stream in [false, true] {
-                let model = Model::new(move |seen| {
-                    let name = told(&seen.body())[at].clone();
-                    if stream {
-                        Reply::Stream(vec![streamed(api, &name)], Then::End)
-                    } else {
-                        Reply::Whole(200, "", call(api, &name).to_string())
-                    }
-                });
+                let model = calls(api, at, stream);
                 let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = api).await;
                 let choice = json!({"type": "function", "name": name, "namespace": space});
                 let body = json!({"model": "m", "stream": stream, "tools": tools, "input": called, "tool_choice": choice});
