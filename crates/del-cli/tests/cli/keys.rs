@@ -7,6 +7,12 @@ use crate::del::{directory, text};
 use crate::server::{Reply, Server, calls, says, words};
 use crate::terminal::Terminal;
 
+/// What was asked last in each request.
+fn asked(server: &Server) -> Vec<Value> {
+    let last = |messages: &Value| messages.as_array().unwrap().last().unwrap()["content"].clone();
+    server.completions().iter().map(|seen| last(&seen.body["messages"])).collect()
+}
+
 #[test]
 fn what_is_typed_while_the_model_works_is_asked_next_and_esc_stops_it() {
     let files = directory(&[]);
@@ -25,12 +31,7 @@ fn what_is_typed_while_the_model_works_is_asked_next_and_esc_stops_it() {
     terminal.write("rd\r");
     terminal.until("Last.");
     end(terminal);
-    let asked: Vec<Value> = server
-        .completions()
-        .iter()
-        .map(|seen| seen.body["messages"].as_array().unwrap().last().unwrap()["content"].clone())
-        .collect();
-    assert_eq!(asked, ["first", "second", "third"]);
+    assert_eq!(asked(&server), ["first", "second", "third"]);
     let messages = server.completions()[1].body["messages"].clone();
     assert_eq!(messages[2]["content"], "It begins well and", "what came is kept: {messages:#}");
 }
@@ -81,12 +82,7 @@ fn ctrl_z_takes_nothing_back_and_ctrl_underscore_does() {
     terminal.write("x\u{1f}hi\r");
     terminal.until("Again.");
     end(terminal);
-    let asked: Vec<Value> = server
-        .completions()
-        .iter()
-        .map(|seen| seen.body["messages"].as_array().unwrap().last().unwrap()["content"].clone())
-        .collect();
-    assert_eq!(asked, ["keep going", "hi"]);
+    assert_eq!(asked(&server), ["keep going", "hi"]);
 }
 
 #[test]
