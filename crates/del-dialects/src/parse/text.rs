@@ -362,6 +362,7 @@ impl Engine {
                 || (behind_text && walk.is_bare_object());
             // A walk that came by this mark before, and failed behind it, would fail again.
             begins
+                && (fresh || !walk.is_in_fence())
                 && !(walk.is_bare() && (fenced || here < self.tried.bare))
                 && !(opener.is_worded(io.plan) && (fenced || here < self.tried.proof))
                 && !(opener.step.is_some() && self.tried.passed.contains(&(opener.walk, here)))
@@ -398,6 +399,10 @@ impl Engine {
             }
         }
         let first = self.candidates.pop()?;
+        if io.plan.walks[first.walk].is_in_fence() && self.quotes.fence.is_none() {
+            self.try_fence(io, start);
+            return Some(Flow::Next);
+        }
         if self.awaits_fence() {
             self.wait_for_fence(io, start);
             return Some(Flow::Next);

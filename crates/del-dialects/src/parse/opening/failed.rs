@@ -107,6 +107,10 @@ impl Engine {
             .is_some()
         {}
         match (self.candidates.pop(), broken) {
+            (Some(opener), _) if io.plan.walks[opener.walk].is_in_fence() && self.quotes.fence.is_none() => {
+                self.try_fence(io, io.at + opening.start);
+                Flow::Next
+            }
             (Some(opener), _) => {
                 let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
                 let next = Opening { broken, undeclared: opening.undeclared, ..next };

@@ -180,13 +180,28 @@ impl Walk {
 
     fn is_known_by_name(&self) -> bool {
         if self.is_bare() {
-            return matches!(self.dialect.codec(), Codec::Call(form) if form.name.is_none());
+            let named = matches!(self.dialect.codec(), Codec::Call(form) if form.name.is_none());
+            return named || self.is_in_fence();
         }
-        let must = |step: &&Step| matches!(step, Step::Mark(mark, _) if mark.need == Need::Must);
-        let Some(Step::Mark(mark, _)) = self.steps[..self.args].iter().find(must) else { return false };
+        let Some(mark) = self.first_must() else { return false };
         let plain = !self.alone && mark.read.iter().all(|mark| is_plain_tag(mark));
         let tags = self.dialect.frame == Frame::Tags;
         tags && (plain || mark.read.iter().all(|mark| mark.len() < MIN_NAMED))
+    }
+
+    /// The first mark before the arguments that has to be there.
+    fn first_must(&self) -> Option<&Mark> {
+        self.steps[..self.args].iter().find_map(|step| match step {
+            Step::Mark(mark, _) if mark.need == Need::Must => Some(mark),
+            _ => None,
+        })
+    }
+
+    /// True where a code fence is the only mark of calls, which is that of any code: they count where nothing else stands in
+    /// the fence, and it is all of the answer.
+    pub(in crate::parse) fn is_in_fence(&self) -> bool {
+        let fence = |mark: &Mark| mark.read.iter().all(|mark| mark.starts_with('`'));
+        self.is_bare() && self.first_must().is_some_and(fence)
     }
 
     /// True where a call begins with its first key: what stands behind its name may be anything else.
