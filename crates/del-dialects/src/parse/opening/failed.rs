@@ -51,12 +51,22 @@ impl Engine {
             io.fault(FaultKind::OrphanMark, None, start, found);
             io.at = found;
             io.rewind(found);
+        } else if matches!(opening.from, From::Text { .. }) && found > start {
+            self.tell(io, start, found);
         }
         self.state = match opening.from {
             From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
             _ => State::Text(Scan::default()),
         };
         Flow::Next
+    }
+
+    /// A mark that opens calls, and opens none here: inside a sentence it is talked about.
+    pub(in crate::parse) fn tell(&mut self, io: &Io<'_>, start: usize, end: usize) {
+        let spelling = &io.text[start..end];
+        let told = is_distinct(spelling) && matches!(self.before(io, start)[1], b' ' | b'"' | b'\'' | b'(');
+        self.note(io, start);
+        self.text.fence.told |= told;
     }
 
     /// True for a mark with text before it on its line.

@@ -372,8 +372,10 @@ impl Walk {
         around(self.call) && around(self.call + 1) && opened >> self.call.min(31) & 1 == 0
     }
 
-    /// True when the end of the answer stands for the mark of this step.
+    /// True when the end of the answer stands for the mark of this step, or for the one behind what should not be there.
     pub(in crate::parse) fn may_be_eaten(&self, step: usize) -> bool {
-        matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
+        let noise = |step: &&Step| !matches!(step, Step::Mark(mark, _) if mark.need == Need::Noise);
+        let written = self.steps.get(step..).and_then(|steps| steps.iter().find(noise));
+        matches!(written, Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
     }
 }
