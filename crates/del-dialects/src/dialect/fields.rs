@@ -12,6 +12,8 @@ record! {
         pub parts: Vec<Slot>,
         /// Opens the header that holds the key, without the quote before the key: the written spelling first.
         pub open: Vec<String>,
+        /// What opens the header may be missing, which is fine: the key tells.
+        pub free: bool,
         /// Closes the header.
         pub header_close: Vec<String>,
         /// Opens the value, where that is a mark of its own.
@@ -97,6 +99,7 @@ impl FieldForm {
         form.values(table)?;
         form.xml = !form.json && table.get("xml")?;
         form.noise = table.get("noise")?;
+        form.free = table.get("free")?;
         if !form.value_open.is_empty() {
             let typed = table.get::<Option<[String; 2]>>("typed")?;
             form.typed = typed.map(|marks| marks.map(|mark| source.cores(&[mark])));
