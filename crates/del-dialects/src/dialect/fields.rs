@@ -82,6 +82,21 @@ impl FieldForm {
         self.value_close.iter().any(|mark| mark.contains("{key}"))
     }
 
+    /// The tag that holds the value in an attribute, where it stands in one.
+    pub fn tag(&self) -> Option<&str> {
+        let tag = self.open.first()?.strip_prefix('<')?.split(' ').next()?;
+        self.value_close.iter().any(|close| close == "\"/>").then_some(tag)
+    }
+
+    /// True for an attribute of that tag in every field.
+    pub fn has_attribute(&self, name: &[u8]) -> bool {
+        let marks = self.open.iter().chain(&self.header_close);
+        let names = |mark: &str| {
+            mark.split(' ').any(|part| part.strip_suffix("=\"").map(str::as_bytes) == Some(name))
+        };
+        marks.into_iter().any(|mark| names(mark))
+    }
+
     /// The form of a value that has no markup of its own.
     pub fn raw() -> Self {
         Self { parts: vec![Slot::Value], ..Self::default() }
