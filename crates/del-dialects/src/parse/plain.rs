@@ -63,8 +63,9 @@ impl Prose {
     /// of it. False for any other.
     fn pass_plain(&mut self, plan: &Plan, text: &[u8], to: u64) -> bool {
         let special = text.iter().any(|byte| plan.special[*byte as usize]);
+        let code = || text.iter().any(|byte| matches!(byte, b'`' | b'~' | b'\n'));
         let waits = self.undecided || self.fresh || self.worded || self.fence.around_call;
-        if text.len() > SHORT || special || waits {
+        if text.len() > SHORT || waits || (special && (code() || !plan.text.is_absent(text))) {
             return false;
         }
         if text.last().is_some_and(|last| plan.lead_bytes.contains(last)) {

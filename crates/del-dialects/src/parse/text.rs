@@ -128,9 +128,11 @@ impl Engine {
 
     /// How many bytes before `end` may belong to a call that begins behind them.
     fn held_before(&mut self, io: &Io<'_>, end: usize) -> usize {
-        let word = if io.plan.headed { self.name_before(io, end) } else { 0 };
-        let lead = self.lead_before(io, end - word, word == 0);
-        (word + lead).max(self.lead_before(io, end, true))
+        let lead = self.lead_before(io, end, true);
+        match if io.plan.headed { self.name_before(io, end) } else { 0 } {
+            0 => lead,
+            word => lead.max(word + self.lead_before(io, end - word, false)),
+        }
     }
 
     /// How long the word before `end` is that may be a name, with the end of a line behind it. A longer one than a name

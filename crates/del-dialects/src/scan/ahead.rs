@@ -154,7 +154,16 @@ impl Starts {
 
     /// True when a spelling may begin in `bytes`.
     pub(super) fn any_in(&self, bytes: &[u8]) -> bool {
-        self.next(&mut Ahead::default(), bytes, 0) < bytes.len()
+        match bytes {
+            [] => false,
+            [.., last] if bytes.len() <= SHORT => self.begins.has(*last) || self.pair_in(bytes).is_some(),
+            _ => self.next(&mut Ahead::default(), bytes, 0) < bytes.len(),
+        }
+    }
+
+    /// Where the first two bytes of a spelling may stand in `bytes`.
+    fn pair_in(&self, bytes: &[u8]) -> Option<usize> {
+        bytes.windows(2).position(|pair| self.begins.may_be(pair[0], pair[1]))
     }
 
     /// The next place from `at` on where a spelling may begin, or the end of `bytes`. `ahead` is what was found in `bytes`
@@ -168,7 +177,7 @@ impl Starts {
             self.skip(ahead, bytes, at)
         };
         let rest = &bytes[from..];
-        let pair = rest.windows(2).position(|pair| self.begins.may_be(pair[0], pair[1]));
+        let pair = self.pair_in(rest);
         // The last byte may begin one, whatever comes.
         let last = || rest.len() - usize::from(rest.last().is_some_and(|last| self.begins.has(*last)));
         from + pair.unwrap_or_else(last)
