@@ -18,7 +18,7 @@ use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::tool::may_have;
+use crate::tool::{Tool, declared, may_have};
 use crate::value::{Brackets, white_space};
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
@@ -29,6 +29,8 @@ const MAX_WORD: usize = 64;
 enum Verdict {
     /// Everything up to here is data.
     Data(usize),
+    /// The same by a closer of the value behind that of the call.
+    Beyond(usize),
     /// The same by what follows, which is a guess: a delimiter stands in it that the model may have meant.
     Guessed(usize),
     /// The value ends at `at`, and reading goes on at `resume`, in this phase. `guess` is where a delimiter was
@@ -52,7 +54,7 @@ impl FieldsReader {
             field: &self.field,
             keys: &self.keys,
             guessed: self.guessed,
-            before: &on.text[on.kept..place],
+            before: if self.field.streams { &self.last } else { &on.text[on.kept..place] },
             text: &on.text[place..],
             open: self.field.open,
             tried: tried.unwrap_or(usize::MAX),
@@ -70,7 +72,8 @@ impl FieldsReader {
                 on.rewind(place + at);
                 Break(ArgsProgress::Broken)
             }
-            Verdict::Data(until) | Verdict::Guessed(until) => {
+            Verdict::Data(until) | Verdict::Beyond(until) | Verdict::Guessed(until) => {
+                self.beyond |= matches!(verdict, Verdict::Beyond(_));
                 if matches!(verdict, Verdict::Guessed(_)) {
                     on.note_markup(FaultKind::GuessedBorder, place);
                 }
@@ -124,6 +127,10 @@ impl Lookahead<'_> {
             Delimiter::Closer => self.closer(found),
             Delimiter::Misspelt => self.misspelt(found, border),
             Delimiter::Field => self.opener(found, border),
+            Delimiter::Doubled => self.doubled(Found { delimiter: Delimiter::Closer, ..found }, border),
+            Delimiter::DoubledKey => self.doubled(Found { delimiter: Delimiter::KeyCloser, ..found }, border),
+            Delimiter::Tail => self.tail(found),
+            Delimiter::Slip if self.is_behind_a_key() => Verdict::Guessed(found.end),
             Delimiter::Call(step) => self.call(found, step, border),
             // The model ends its turn: the value is cut there, or goes on behind it.
             Delimiter::Turn if self.rest_is_blank(found.end) => Verdict::More,
@@ -163,6 +170,7 @@ impl Lookahead<'_> {
                 let guess = (!lines && !self.given.form.free).then_some(from);
                 Verdict::Ends { at: closer.start, guess, resume: from, then: Phase::Header }
             }
+            Some(false) if lines && self.begins_with_key(from) => Verdict::Guessed(closer.end),
             Some(false) if lines => Verdict::Data(closer.end),
             Some(false) if self.guessed => Verdict::Broken(closer.end),
             Some(false) => match self.words(closer) {
@@ -170,6 +178,14 @@ impl Lookahead<'_> {
                 verdict => verdict,
             },
         }
+    }
+
+    /// True for a line that begins with the name of an argument which is not given, and something else than a word behind it.
+    fn begins_with_key(&self, from: usize) -> bool {
+        let line = &self.text[from..];
+        let behind = |name: &str| line.strip_prefix(name).filter(|_| !self.keys.contains(name));
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        self.given.tool.is_some_and(|tool| declared(tool).filter_map(behind).any(ends))
     }
 
     /// Words behind a closer: the value ends there if another field or the end of the call comes before another closer.
@@ -187,7 +203,9 @@ impl Lookahead<'_> {
                 return Verdict::Data(found.start);
             }
             match self.verdict(found, Some(closer.start)) {
-                Verdict::Data(until) if found.delimiter != Delimiter::Field => from = until,
+                Verdict::Data(until) | Verdict::Beyond(until) if found.delimiter != Delimiter::Field => {
+                    from = until
+                }
                 verdict => return verdict,
             }
         }
@@ -261,10 +279,53 @@ impl Lookahead<'_> {
         if meant { Verdict::Guessed(found.end) } else { Verdict::Data(found.end) }
     }
 
+    /// True behind the name of an argument that is not given.
+    fn is_behind_a_key(&self) -> bool {
+        let names = |name: &str| self.before.ends_with(name) && !self.keys.contains(name);
+        self.given.tool.is_some_and(|tool| declared(tool).any(names))
+    }
+
+    /// A closer behind its own first character, which is deleted.
+    fn doubled(&mut self, found: Found, border: Option<usize>) -> Verdict {
+        match self.verdict(found, border) {
+            Verdict::Ends { at, guess, resume, then } => {
+                Verdict::Ends { at, guess: guess.or(Some(at)), resume, then }
+            }
+            verdict => verdict,
+        }
+    }
+
+    /// An opener without its beginning: behind it stands the name of an argument that is not given, if it was meant.
+    fn tail(&mut self, found: Found) -> Verdict {
+        let mut rest = &self.text[found.end..];
+        if let KeyKind::Attribute(name) = &self.given.form.key {
+            let lead = format!(" {name}=");
+            match rest.strip_prefix(lead.as_str()) {
+                Some(behind) => rest = behind,
+                None if lead.starts_with(rest) && self.end.is_none() => return Verdict::More,
+                None => return Verdict::Data(found.end),
+            }
+        }
+        let rest = rest.trim_start_matches(' ').trim_start_matches(['"', '\'']);
+        let word = rest.bytes().take(MAX_WORD).take_while(|byte| is_word(*byte)).count();
+        self.work += word as u64;
+        let meant = |tool: &Tool| {
+            declared(tool).any(|name| name == &rest[..word]) && !self.keys.contains(&rest[..word])
+        };
+        match rest.as_bytes().get(word) {
+            None if word < MAX_WORD && self.end.is_none() => Verdict::More,
+            Some(_) if self.given.tool.is_some_and(meant) => Verdict::Guessed(found.end),
+            _ => Verdict::Data(found.end),
+        }
+    }
+
     /// True for a key that stands right behind the opener at `from`, unless its attribute is named there.
     fn is_written(&self, key: &str, from: usize) -> bool {
         let named = matches!(self.given.form.key, KeyKind::Attribute(_));
-        is_key(key) && (named || !self.text[from..].starts_with(char::is_whitespace))
+        let spaced = matches!(self.given.form.parts.first(), Some(Slot::Text(open)) if open.ends_with(' '));
+        let rest = &self.text[from..];
+        let rest = if spaced { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
+        is_key(key) && (named || !rest.starts_with(char::is_whitespace))
     }
 
     /// True where delimiters have lines of their own, and this one has none.
@@ -312,7 +373,7 @@ impl Lookahead<'_> {
             return if confirmed { ends } else { Verdict::Data(found.end) };
         }
         match self.own_closer(found.end) {
-            Own::Closer(at) => Verdict::Data(at),
+            Own::Closer(at) => Verdict::Beyond(at),
             Own::More => Verdict::More,
             // Another field opens where nothing tells that the call was over.
             Own::Opener(at) if !confirmed && !group => Verdict::Data(at),
