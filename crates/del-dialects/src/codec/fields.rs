@@ -194,8 +194,11 @@ impl FieldsReader {
             && self.wake == 0
             && self.scan.is_fresh()
             && marks.value.automaton.is_absent(text.as_bytes());
-        if !inside || marks.slips || text.contains('&') {
+        if !inside || text.contains('&') {
             return None;
+        }
+        if marks.slips {
+            self.remember(text);
         }
         Some(escaped(text, &mut self.scratch))
     }

@@ -18,11 +18,11 @@ use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::tool::{Tool, declared, may_have};
+use crate::tool::may_have;
 use crate::value::{Brackets, white_space};
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
-const MAX_WORD: usize = 64;
+pub(super) const MAX_WORD: usize = 64;
 
 /// What a delimiter inside a value means. Places count from it.
 #[derive(Debug, Clone, Copy)]
@@ -129,7 +129,11 @@ impl Lookahead<'_> {
             Delimiter::Field => self.opener(found, border),
             Delimiter::Doubled => self.doubled(Found { delimiter: Delimiter::Closer, ..found }, border),
             Delimiter::DoubledKey => self.doubled(Found { delimiter: Delimiter::KeyCloser, ..found }, border),
-            Delimiter::Tail => self.tail(found),
+            Delimiter::Tail => match self.is_before_a_key(found.end) {
+                None => Verdict::More,
+                Some(true) => Verdict::Guessed(found.end),
+                Some(false) => Verdict::Data(found.end),
+            },
             Delimiter::Slip if self.is_behind_a_key() => Verdict::Guessed(found.end),
             Delimiter::Call(step) => self.call(found, step, border),
             // The model ends its turn: the value is cut there, or goes on behind it.
@@ -180,14 +184,6 @@ impl Lookahead<'_> {
         }
     }
 
-    /// True for a line that begins with the name of an argument which is not given, and something else than a word behind it.
-    fn begins_with_key(&self, from: usize) -> bool {
-        let line = &self.text[from..];
-        let behind = |name: &str| line.strip_prefix(name).filter(|_| !self.keys.contains(name));
-        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        self.given.tool.is_some_and(|tool| declared(tool).filter_map(behind).any(ends))
-    }
-
     /// Words behind a closer: the value ends there if another field or the end of the call comes before another closer.
     fn words(&mut self, closer: Found) -> Verdict {
         let mut from = closer.end;
@@ -204,7 +200,7 @@ impl Lookahead<'_> {
             }
             match self.verdict(found, Some(closer.start)) {
                 Verdict::Data(until) | Verdict::Beyond(until) if found.delimiter != Delimiter::Field => {
-                    from = until
+                    from = until;
                 }
                 verdict => return verdict,
             }
@@ -279,12 +275,6 @@ impl Lookahead<'_> {
         if meant { Verdict::Guessed(found.end) } else { Verdict::Data(found.end) }
     }
 
-    /// True behind the name of an argument that is not given.
-    fn is_behind_a_key(&self) -> bool {
-        let names = |name: &str| self.before.ends_with(name) && !self.keys.contains(name);
-        self.given.tool.is_some_and(|tool| declared(tool).any(names))
-    }
-
     /// A closer behind its own first character, which is deleted.
     fn doubled(&mut self, found: Found, border: Option<usize>) -> Verdict {
         match self.verdict(found, border) {
@@ -292,30 +282,6 @@ impl Lookahead<'_> {
                 Verdict::Ends { at, guess: guess.or(Some(at)), resume, then }
             }
             verdict => verdict,
-        }
-    }
-
-    /// An opener without its beginning: behind it stands the name of an argument that is not given, if it was meant.
-    fn tail(&mut self, found: Found) -> Verdict {
-        let mut rest = &self.text[found.end..];
-        if let KeyKind::Attribute(name) = &self.given.form.key {
-            let lead = format!(" {name}=");
-            match rest.strip_prefix(lead.as_str()) {
-                Some(behind) => rest = behind,
-                None if lead.starts_with(rest) && self.end.is_none() => return Verdict::More,
-                None => return Verdict::Data(found.end),
-            }
-        }
-        let rest = rest.trim_start_matches(' ').trim_start_matches(['"', '\'']);
-        let word = rest.bytes().take(MAX_WORD).take_while(|byte| is_word(*byte)).count();
-        self.work += word as u64;
-        let meant = |tool: &Tool| {
-            declared(tool).any(|name| name == &rest[..word]) && !self.keys.contains(&rest[..word])
-        };
-        match rest.as_bytes().get(word) {
-            None if word < MAX_WORD && self.end.is_none() => Verdict::More,
-            Some(_) if self.given.tool.is_some_and(meant) => Verdict::Guessed(found.end),
-            _ => Verdict::Data(found.end),
         }
     }
 

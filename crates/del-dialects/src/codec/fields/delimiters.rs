@@ -240,14 +240,16 @@ const MIN_TAIL: usize = 5;
 
 /// What stands in a value only by a slip of the model.
 fn slips(form: &FieldForm) -> Vec<Spelling> {
-    let ends = header_ends(form).map(|close| (close.clone(), Slip));
+    let ends = header_ends(form).map(|close| (close.to_owned(), Slip));
     form.open.iter().filter_map(|open| Some((tail(open)?.to_owned(), Tail))).chain(ends).collect()
 }
 
 /// What ends headers, where openers are too short to be looked for.
-fn header_ends(form: &FieldForm) -> impl Iterator<Item = &String> {
+fn header_ends(form: &FieldForm) -> impl Iterator<Item = &str> {
     let short = !form.open.is_empty() && form.open.iter().all(|open| open.len() <= 2);
-    form.header_close.iter().filter(move |close| short && close.len() >= MIN_TAIL)
+    // A colon stands in many values.
+    let distinct = form.header_close.iter().map(|close| close.trim_start_matches(|c: char| c.is_ascii()));
+    distinct.filter(move |close| short && close.len() >= MIN_TAIL)
 }
 
 /// What is left of an opener without its beginning, from a sign on: a text that goes out as it comes is not held for letters.

@@ -17,8 +17,8 @@ use crate::tool::{Tool, is_constant, may_have, place_of, types_of};
 use crate::typed::{Spelling, TooDeep, Typed, as_json, typed};
 use crate::value::{escape, members, quoted, white_space};
 
-/// So much of a value that went out is remembered, in bytes.
-const MAX_LAST: usize = 64;
+/// So much of a value that went out is remembered at least, in bytes.
+pub(super) const MAX_LAST: usize = 64;
 
 /// The field at hand.
 #[derive(Debug, Default, Clone)]
@@ -193,13 +193,28 @@ impl FieldsReader {
             text = Cow::Owned(entities_read(&text));
         }
         if on.given.marks.slips {
-            self.last.push_str(&text);
-            let most = (0..=self.last.len().saturating_sub(MAX_LAST)).rev();
-            let cut = most.clone().find(|at| self.last.is_char_boundary(*at)).unwrap_or(0);
-            self.last.drain(..cut);
+            self.remember(&text);
         }
         (on.emit)(escaped(&text, &mut self.scratch), on.at.kept..end);
         on.kept = end;
+    }
+
+    /// Remembers the end of a value that goes out.
+    pub(super) fn remember(&mut self, text: &str) {
+        let ending = |text: &str| {
+            let mut from = text.len().saturating_sub(MAX_LAST);
+            while !text.is_char_boundary(from) {
+                from -= 1;
+            }
+            from
+        };
+        let from = ending(text);
+        if from > 0 {
+            self.last.clear();
+        } else if self.last.len() > 4 * MAX_LAST {
+            self.last.drain(..ending(&self.last));
+        }
+        self.last.push_str(&text[from..]);
     }
 
     /// The value ends here.
