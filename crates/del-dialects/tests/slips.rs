@@ -37,41 +37,11 @@ const WORDS: [&str; 18] = [
 /// One in so many slips is read in pieces as well.
 const CUT: usize = 5;
 
-/// Some slips cannot be told from what a value may hold: two texts side by side are one in Python, and a bracket before a
-/// closer may be the last character of a text. How many there are in each dialect.
-const UNTOLD: [(&str, usize); 31] = [
-    ("anthropic-legacy", 5),
-    ("beam", 22),
-    ("bfcl-xml", 16),
-    ("cline", 8),
-    ("cohere-cofl", 22),
-    ("continue", 23),
-    ("functiongemma", 2),
-    ("gemma4", 2),
-    ("glm47", 4),
-    ("iquest-q1", 4),
-    ("kimi-k3", 12),
-    ("langchain-xml", 8),
-    ("lfm2", 4),
-    ("ling3", 4),
-    ("llama4-pythonic", 4),
-    ("mimo-xml", 8),
-    ("minicpm5", 8),
-    ("minimax-m3", 6),
-    ("olmo3", 4),
-    ("openhands", 8),
-    ("pythonic", 4),
-    ("qwen3-coder", 12),
-    ("react", 12),
-    ("sarashina", 4),
-    ("seed-oss", 4),
-    ("solar-open2", 4),
-    ("spark25", 4),
-    ("step3p5", 12),
-    ("tool-code", 4),
-    ("vcp", 51),
-    ("yaml-xml", 14),
-];
+/// Some slips cannot be told from what a value may hold: half a quote, an opener of which nothing but a word is
+/// left, a line that goes on where another should begin, and a value that swallows the rest of its own call and the next. How
+/// many there are in each dialect.
+const UNTOLD: [(&str, usize); 6] =
+    [("beam", 6), ("functiongemma", 2), ("gemma4", 2), ("mimo-xml", 4), ("vcp", 2), ("yaml-xml", 4)];
 
 fn tools() -> Vec<Tool> {
     let text = || json!({"type": "string"});

@@ -58,6 +58,10 @@ pub(crate) struct FieldsReader {
     repeated: Option<Repeated>,
     /// Where a value ended was guessed: what shows that the guess was wrong breaks the call.
     guessed: bool,
+    /// A value went on behind what closes the call, as its own closer stood there.
+    beyond: bool,
+    /// The end of the value that went out, where what stands before a delimiter is asked for.
+    last: String,
     /// The last search ahead that ended in vain: it goes on there with more text.
     vain: Vain,
     scratch: String,
@@ -144,6 +148,8 @@ impl FieldsReader {
             keys: HashSet::new(),
             repeated: None,
             guessed: false,
+            beyond: false,
+            last: String::new(),
             vain: Vain::default(),
             scratch: String::new(),
             max_depth,
@@ -190,6 +196,9 @@ impl FieldsReader {
             && marks.value.automaton.is_absent(text.as_bytes());
         if !inside || text.contains('&') {
             return None;
+        }
+        if marks.slips {
+            self.remember(text);
         }
         Some(escaped(text, &mut self.scratch))
     }

@@ -4,7 +4,7 @@ use super::on::On;
 use super::syntax::TextEnd;
 use super::window::{self, Close};
 use super::words::{escape_len, push_escape};
-use super::{Family, Progress, Reader, State, Stop, Syntax, escape, plain};
+use super::{Bracket, Family, Progress, Reader, State, Stop, Syntax, escape, plain};
 use crate::fault::FaultKind;
 use crate::scan::Scan;
 
@@ -305,7 +305,8 @@ impl Reader {
         let Some(next) = Quote::at(&on.text[on.look + behind..], syntax, on.last()) else {
             return Closed::More;
         };
-        if syntax.family != Family::Python {
+        // In a list a comma may be missing between them.
+        if syntax.family != Family::Python || self.stack.last() == Some(&Bracket::List) {
             on.at.note(FaultKind::GuessedValue, on.at.look);
         }
         self.flush(on, on.look);

@@ -22,13 +22,15 @@ use crate::tool::may_have;
 use crate::value::{Brackets, white_space};
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
-const MAX_WORD: usize = 64;
+pub(super) const MAX_WORD: usize = 64;
 
 /// What a delimiter inside a value means. Places count from it.
 #[derive(Debug, Clone, Copy)]
 enum Verdict {
     /// Everything up to here is data.
     Data(usize),
+    /// The same by a closer of the value behind that of the call.
+    Beyond(usize),
     /// The same by what follows, which is a guess: a delimiter stands in it that the model may have meant.
     Guessed(usize),
     /// The value ends at `at`, and reading goes on at `resume`, in this phase. `guess` is where a delimiter was
@@ -52,7 +54,7 @@ impl FieldsReader {
             field: &self.field,
             keys: &self.keys,
             guessed: self.guessed,
-            before: &on.text[on.kept..place],
+            before: if self.field.streams { &self.last } else { &on.text[on.kept..place] },
             text: &on.text[place..],
             open: self.field.open,
             tried: tried.unwrap_or(usize::MAX),
@@ -70,7 +72,8 @@ impl FieldsReader {
                 on.rewind(place + at);
                 Break(ArgsProgress::Broken)
             }
-            Verdict::Data(until) | Verdict::Guessed(until) => {
+            Verdict::Data(until) | Verdict::Beyond(until) | Verdict::Guessed(until) => {
+                self.beyond |= matches!(verdict, Verdict::Beyond(_));
                 if matches!(verdict, Verdict::Guessed(_)) {
                     on.note_markup(FaultKind::GuessedBorder, place);
                 }
@@ -124,6 +127,14 @@ impl Lookahead<'_> {
             Delimiter::Closer => self.closer(found),
             Delimiter::Misspelt => self.misspelt(found, border),
             Delimiter::Field => self.opener(found, border),
+            Delimiter::Doubled => self.doubled(Found { delimiter: Delimiter::Closer, ..found }, border),
+            Delimiter::DoubledKey => self.doubled(Found { delimiter: Delimiter::KeyCloser, ..found }, border),
+            Delimiter::Tail => match self.is_before_a_key(found.end) {
+                None => Verdict::More,
+                Some(true) => Verdict::Guessed(found.end),
+                Some(false) => Verdict::Data(found.end),
+            },
+            Delimiter::Slip if self.is_behind_a_key() => Verdict::Guessed(found.end),
             Delimiter::Call(step) => self.call(found, step, border),
             // The model ends its turn: the value is cut there, or goes on behind it.
             Delimiter::Turn if self.rest_is_blank(found.end) => Verdict::More,
@@ -163,6 +174,7 @@ impl Lookahead<'_> {
                 let guess = (!lines && !self.given.form.free).then_some(from);
                 Verdict::Ends { at: closer.start, guess, resume: from, then: Phase::Header }
             }
+            Some(false) if lines && self.begins_with_key(from) => Verdict::Guessed(closer.end),
             Some(false) if lines => Verdict::Data(closer.end),
             Some(false) if self.guessed => Verdict::Broken(closer.end),
             Some(false) => match self.words(closer) {
@@ -187,7 +199,9 @@ impl Lookahead<'_> {
                 return Verdict::Data(found.start);
             }
             match self.verdict(found, Some(closer.start)) {
-                Verdict::Data(until) if found.delimiter != Delimiter::Field => from = until,
+                Verdict::Data(until) | Verdict::Beyond(until) if found.delimiter != Delimiter::Field => {
+                    from = until;
+                }
                 verdict => return verdict,
             }
         }
@@ -261,10 +275,23 @@ impl Lookahead<'_> {
         if meant { Verdict::Guessed(found.end) } else { Verdict::Data(found.end) }
     }
 
+    /// A closer behind its own first character, which is deleted.
+    fn doubled(&mut self, found: Found, border: Option<usize>) -> Verdict {
+        match self.verdict(found, border) {
+            Verdict::Ends { at, guess, resume, then } => {
+                Verdict::Ends { at, guess: guess.or(Some(at)), resume, then }
+            }
+            verdict => verdict,
+        }
+    }
+
     /// True for a key that stands right behind the opener at `from`, unless its attribute is named there.
     fn is_written(&self, key: &str, from: usize) -> bool {
         let named = matches!(self.given.form.key, KeyKind::Attribute(_));
-        is_key(key) && (named || !self.text[from..].starts_with(char::is_whitespace))
+        let spaced = matches!(self.given.form.parts.first(), Some(Slot::Text(open)) if open.ends_with(' '));
+        let rest = &self.text[from..];
+        let rest = if spaced { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
+        is_key(key) && (named || !rest.starts_with(char::is_whitespace))
     }
 
     /// True where delimiters have lines of their own, and this one has none.
@@ -312,7 +339,7 @@ impl Lookahead<'_> {
             return if confirmed { ends } else { Verdict::Data(found.end) };
         }
         match self.own_closer(found.end) {
-            Own::Closer(at) => Verdict::Data(at),
+            Own::Closer(at) => Verdict::Beyond(at),
             Own::More => Verdict::More,
             // Another field opens where nothing tells that the call was over.
             Own::Opener(at) if !confirmed && !group => Verdict::Data(at),

@@ -24,6 +24,14 @@ pub(super) enum Delimiter {
     Attribute,
     /// A closer with something else in place of its last character: it is misspelt, if it is one.
     Misspelt,
+    /// A closer on a line of its own, with its first character twice.
+    Doubled,
+    DoubledKey,
+    /// An opener of a field without its beginning, before a key.
+    Tail,
+    /// What stands in a value by a slip alone: the end of a header where openers are too short to be looked for, or the
+    /// beginning of a message.
+    Slip,
     /// Opens an element that has closers like the value's.
     Element,
     /// Closes the call: the closer with this place in its steps.
@@ -45,7 +53,7 @@ pub(super) enum Delimiter {
 }
 
 use Delimiter::{
-    Attribute, Body, Call, Closer, Data, Field, KeyCloser, Message, Misspelt, Opener, Stray, Turn,
+    Attribute, Body, Call, Closer, Data, Field, KeyCloser, Message, Misspelt, Opener, Slip, Stray, Tail, Turn,
 };
 
 /// What may stand at one place.
@@ -93,6 +101,8 @@ pub(crate) struct FieldMarks {
     /// stands inside a value.
     pub(super) own: Option<Expected>,
     pub(super) elements: Option<ElementMarks>,
+    /// Whether what ends a header is a slip in a value depends on the key before it.
+    pub(super) slips: bool,
     /// Fields are lines.
     pub(super) line: Option<Line>,
     /// The end of the answer ends a value as well.
@@ -160,6 +170,7 @@ impl FieldMarks {
                 form.typed.iter().flat_map(|[_, close]| close).map(is(Delimiter::Type)),
             ),
             value: Expected::new(value(form, ending(), openers)),
+            slips: header_ends(form).next().is_some(),
             nested: Expected::new(
                 nested.chain(form.open.iter().map(is(element))).filter(|_| form.nest.is_some()),
             ),
@@ -216,7 +227,46 @@ fn value(form: &FieldForm, ending: impl Iterator<Item = Spelling>, openers: &[St
         marks[own..].iter().any(|(mark, _)| open.len() > mark.len() && open.contains(mark.as_str()))
     };
     let data: Vec<Spelling> = openers.iter().filter(holds).map(|open| (open.clone(), Data)).collect();
-    on_lines(form, marks).chain(data).collect()
+    let doubled = form.value_close.iter().map(|close| closer(close)).filter(|_| form.framed);
+    let doubled = doubled.filter_map(|(close, delimiter)| {
+        let first = close.chars().next()?;
+        let twice = if delimiter == Closer { Delimiter::Doubled } else { Delimiter::DoubledKey };
+        Some((format!("\n{first}{close}"), twice))
+    });
+    let doubled: Vec<Spelling> = doubled.collect();
+    on_lines(form, marks).chain(data).chain(doubled).chain(slips(form)).collect()
+}
+
+/// An opener that lost so many characters is still known by what is left of it.
+const LOST: usize = 3;
+
+/// What is left of an opener has at least so many bytes.
+const MIN_TAIL: usize = 5;
+
+/// What stands in a value only by a slip of the model.
+fn slips(form: &FieldForm) -> Vec<Spelling> {
+    let ends = header_ends(form).map(|close| (close.to_owned(), Slip));
+    form.open.iter().filter_map(|open| Some((tail(open)?.to_owned(), Tail))).chain(ends).collect()
+}
+
+/// What ends headers, where openers are too short to be looked for.
+fn header_ends(form: &FieldForm) -> impl Iterator<Item = &str> {
+    let short = !form.open.is_empty() && form.open.iter().all(|open| open.len() <= 2);
+    // A colon stands in many values.
+    let distinct = form.header_close.iter().map(|close| close.trim_start_matches(|c: char| c.is_ascii()));
+    distinct.filter(move |close| short && close.len() >= MIN_TAIL)
+}
+
+/// What is left of an opener without its beginning, from a sign on: a text that goes out as it comes is not held for letters.
+fn tail(open: &str) -> Option<&str> {
+    let (from, _) = open.char_indices().skip(LOST).find(|(_, c)| !c.is_alphanumeric())?;
+    Some(&open[from..]).filter(|tail| tail.len() >= MIN_TAIL)
+}
+
+/// The same of any opener, for a value that is there as a whole.
+pub(super) fn whole_tail(open: &str) -> Option<&str> {
+    let (from, _) = open.char_indices().nth(LOST)?;
+    Some(&open[from..]).filter(|tail| tail.len() >= MIN_TAIL)
 }
 
 /// True where all values have the same closers, and nothing inside a value has them too.

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::delimiters::whole_tail;
 use super::header::{Header, MAX_HEADER, is_quoted};
 use super::xml::{SECTION, unescaped};
 use crate::dialect::{FieldForm, KeyKind};
@@ -78,7 +79,7 @@ pub(super) fn read(
                 continue;
             }
             last.text.push_str(&text[from..hit.start]);
-            if is_quoted(header, &form.key) {
+            if is_quoted(header, &form.key) || key.is_some_and(|key| key.contains('"')) {
                 tree.mended = Some(FaultKind::GuessedBorder);
             }
             let place = last.inside(key, item);
@@ -221,6 +222,9 @@ impl Tree<'_> {
                 (true, _) if blank && !types.string => Ok("{}".to_owned()),
                 (_, true) if blank && !types.string => Ok("[]".to_owned()),
                 _ => {
+                    if slipped(self.form, &plain) {
+                        self.mended = Some(FaultKind::GuessedBorder);
+                    }
                     let read = typed(&plain, types, self.spelling)?;
                     let text = read.json.starts_with('"') && element.place.types().excludes_string();
                     self.fits &= read.fits && !text;
@@ -243,6 +247,14 @@ impl Tree<'_> {
             object(element.children, rest)
         })
     }
+}
+
+/// True for a text that holds what is left of an opening mark without its beginning, and not of a closing one.
+fn slipped(form: &FieldForm, text: &str) -> bool {
+    let opens = |(at, tail): (usize, &str)| {
+        text[at + tail.len()..].starts_with(|c: char| c == ' ' || c.is_alphanumeric())
+    };
+    form.open.iter().filter_map(|open| whole_tail(open)).any(|tail| text.match_indices(tail).any(opens))
 }
 
 fn listed(items: impl IntoIterator<Item = String>) -> String {

@@ -10,7 +10,7 @@ use crate::codec::{ArgsProgress, attributes};
 use crate::dialect::KeyKind;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::tool::{may_have, may_take};
+use crate::tool::{declared, may_have, may_take};
 use crate::value::white_space;
 
 /// The longest header of a field, in bytes.
@@ -86,6 +86,10 @@ impl FieldsReader {
                 return Break(ArgsProgress::Broken);
             }
             on.note_markup(FaultKind::DuplicateKey, hit.start);
+        }
+        // An argument that the tool does not take is one of another call, which a value before it swallowed.
+        if self.beyond && !may_take(given.tool, &header.key) {
+            self.guess(on, hit.start);
         }
         self.open_field(on, &header)?;
         on.kept = behind;
@@ -199,9 +203,14 @@ fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
     let attribute = matches!(form.key, KeyKind::Attribute(_));
     let bare = !attribute && marks.line.is_none() && !text.trim_start().starts_with(QUOTES);
     let known = || tool.is_some() && may_have(tool, &header.key);
+    // The end of the line may be missing behind a key where nothing else ends headers.
+    let line = form.header_close.iter().all(|close| close.trim().is_empty());
+    let begins = |name: &str| header.key.starts_with(name);
+    let runs_on = || !known() && tool.is_some_and(|tool| declared(tool).any(begins));
     is_quoted(text, &form.key)
         || is_garbled(text, &form.key)
         || form.value_close.iter().any(closes)
+        || (line && runs_on())
         || (bare && !is_key(&header.key) && !known())
 }
 

@@ -1,11 +1,18 @@
 //! Slips of a model in a delimiter: what nearly follows a value was meant to follow it.
 
 use super::Given;
+use super::border::MAX_WORD;
 use super::lookahead::Lookahead;
-use crate::tool::declared;
+use super::value::MAX_LAST;
+use crate::dialect::KeyKind;
+use crate::scan::is_word;
+use crate::tool::{Tool, declared};
 
 /// So far behind a closer something is looked for that nearly follows a value, in bytes.
 pub(super) const MAX_NEAR: usize = 48;
+
+/// So many signs may stand between a key and what ends its header.
+const MAX_SIGNS: usize = 8;
 
 /// How many characters may be lost, added or changed in a delimiter that is still recognised as one that was meant.
 const MAX_SLIP: usize = 3;
@@ -14,6 +21,50 @@ const MAX_SLIP: usize = 3;
 const MIN_NEARLY: usize = 5;
 
 impl Lookahead<'_> {
+    /// True behind the name of an argument that is not given, and signs. So much of the value is remembered.
+    pub(super) fn is_behind_a_key(&self) -> bool {
+        let sign = |c: &char| !c.is_alphanumeric() && *c != '_';
+        let signs: usize =
+            self.before.chars().rev().take(MAX_SIGNS).take_while(sign).map(char::len_utf8).sum();
+        let before = &self.before[..self.before.len() - signs];
+        let names =
+            |name: &str| name.len() <= MAX_LAST / 2 && before.ends_with(name) && !self.keys.contains(name);
+        self.given.tool.is_some_and(|tool| declared(tool).any(names))
+    }
+
+    /// Whether the name of an argument that is not given stands at `from`, behind what is left of an opener; none where more
+    /// text decides.
+    pub(super) fn is_before_a_key(&mut self, from: usize) -> Option<bool> {
+        let mut rest = &self.text[from..];
+        if let KeyKind::Attribute(name) = &self.given.form.key {
+            let lead = format!(" {name}=");
+            match rest.strip_prefix(lead.as_str()) {
+                Some(behind) => rest = behind,
+                None if lead.starts_with(rest) && self.end.is_none() => return None,
+                None => return Some(false),
+            }
+        }
+        let rest = rest.trim_start_matches(' ').trim_start_matches(['"', '\'']);
+        let word = rest.bytes().take(MAX_WORD).take_while(|byte| is_word(*byte)).count();
+        self.work += word as u64;
+        let meant = |tool: &Tool| {
+            declared(tool).any(|name| name == &rest[..word]) && !self.keys.contains(&rest[..word])
+        };
+        match rest.as_bytes().get(word) {
+            None if word < MAX_WORD && self.end.is_none() => None,
+            Some(_) if self.given.tool.is_some_and(meant) => Some(true),
+            _ => Some(false),
+        }
+    }
+
+    /// True for a line that begins with the name of an argument which is not given, and something else than a word behind it.
+    pub(super) fn begins_with_key(&self, from: usize) -> bool {
+        let line = &self.text[from..];
+        let behind = |name: &str| line.strip_prefix(name).filter(|_| !self.keys.contains(name));
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        self.given.tool.is_some_and(|tool| declared(tool).filter_map(behind).any(ends))
+    }
+
     /// True where the text between these places begins nearly as what may follow a value does: as a delimiter, or with the
     /// name of an argument that is not given yet, and what stands behind names.
     pub(super) fn is_nearly_followed(&mut self, from: usize, to: usize) -> bool {

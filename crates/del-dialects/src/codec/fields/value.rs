@@ -17,6 +17,9 @@ use crate::tool::{Tool, is_constant, may_have, place_of, types_of};
 use crate::typed::{Spelling, TooDeep, Typed, as_json, typed};
 use crate::value::{escape, members, quoted, white_space};
 
+/// So much of a value that went out is remembered at least, in bytes.
+pub(super) const MAX_LAST: usize = 64;
+
 /// The field at hand.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Field {
@@ -90,7 +93,20 @@ impl FieldsReader {
             (None, [b'\r', b'\n', ..]) if form.framed => 2,
             _ => 0,
         };
-        let rest = &rest.as_bytes()[markup..];
+        let mut markup = markup;
+        // The end of the header once more.
+        let again = |close: &String| close.bytes().next_back() == rest.bytes().next();
+        if markup == 0 && form.framed && form.header_close.iter().any(again) {
+            match rest.as_bytes() {
+                [_] if !on.last() => return Break(ArgsProgress::More),
+                [_, b'\n', ..] => {
+                    self.guess(on, on.kept);
+                    markup = 2;
+                }
+                _ => {}
+            }
+        }
+        let rest = &on.text.as_bytes()[on.kept + markup..];
         if form.yaml && rest.is_empty() && !on.last() {
             return Break(ArgsProgress::More);
         }
@@ -106,6 +122,7 @@ impl FieldsReader {
         }
         self.field.compact = form.framed && markup == 0;
         self.field.streams = text && !section;
+        self.last.clear();
         on.kept += markup;
         on.look = on.kept;
         self.begin_value(on, text)?;
@@ -175,8 +192,29 @@ impl FieldsReader {
         if on.given.form.xml && text.contains('&') {
             text = Cow::Owned(entities_read(&text));
         }
+        if on.given.marks.slips {
+            self.remember(&text);
+        }
         (on.emit)(escaped(&text, &mut self.scratch), on.at.kept..end);
         on.kept = end;
+    }
+
+    /// Remembers the end of a value that goes out.
+    pub(super) fn remember(&mut self, text: &str) {
+        let ending = |text: &str| {
+            let mut from = text.len().saturating_sub(MAX_LAST);
+            while !text.is_char_boundary(from) {
+                from -= 1;
+            }
+            from
+        };
+        let from = ending(text);
+        if from > 0 {
+            self.last.clear();
+        } else if self.last.len() > 4 * MAX_LAST {
+            self.last.drain(..ending(&self.last));
+        }
+        self.last.push_str(&text[from..]);
     }
 
     /// The value ends here.
@@ -201,6 +239,10 @@ impl FieldsReader {
             (on.emit)(&self.scratch[..1], at..at);
             (on.emit)(members, at..end);
         } else if self.field.wraps {
+            // The tool has no such argument: a text may be all of them, in another form.
+            if read.json.starts_with('"') {
+                on.note(FaultKind::GuessedValue, at);
+            }
             self.scratch.push_str(&read.json);
             (on.emit)(&self.scratch, at..end);
         } else {

@@ -9,7 +9,7 @@ use crate::dialect::{CallForm, Codec, FieldForm, Literal};
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::parse::plan::{Plan, Walk};
-use crate::tool::{Tool, has_required, meant, parameter_of_text, takes_nothing};
+use crate::tool::{Tool, declared, has_required, meant, parameter_of_text, takes_nothing};
 use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
 #[derive(Debug, Clone)]
@@ -93,6 +93,21 @@ impl<'a> On<'a, '_, '_> {
     }
 }
 
+/// So much of a text that stands in place of the arguments is looked at, in bytes.
+const MEMBERS: usize = 64;
+
+/// True for a text that begins as an object does, but for what opens it: a member follows that the tool has.
+fn lost_brace(text: &str, tool: Option<&Tool>) -> bool {
+    let most = (0..=text.len().min(MEMBERS)).rev().find(|most| text.is_char_boundary(*most)).unwrap_or(0);
+    let line = text[..most].split('\n').next().unwrap_or_default();
+    let members = line.match_indices("\":").filter_map(|(at, _)| {
+        let key = line[..at].rsplit(['"', '{', ' ', ':']).next()?;
+        Some(key)
+    });
+    let known = |key: &str| tool.is_some_and(|tool| declared(tool).any(|name| name == key));
+    members.into_iter().any(known)
+}
+
 impl Kind {
     /// True when a value has begun, as far as that is known.
     pub(super) fn has_begun(&self) -> bool {
@@ -119,6 +134,13 @@ impl Kind {
                 *self = match on.at.bytes.get(on.at.look) {
                     Some(b'"') => Self::Text(Box::new(Reader::new(on.max_depth)), String::new()),
                     Some(byte) if text && *byte != b'{' => match parameter_of_text(on.tool) {
+                        Some(_) if on.at.bytes.len() - on.at.look < MEMBERS && !on.at.last() => {
+                            return Outcome::More;
+                        }
+                        Some(key) if lost_brace(on.at.rest(), on.tool) => {
+                            on.at.note(FaultKind::GuessedValue, on.at.look);
+                            Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth)))
+                        }
                         Some(key) => Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth))),
                         None => return Outcome::Broken(FaultKind::BadArguments),
                     },
