@@ -197,8 +197,6 @@ stage() {
     cp "$del" "$staged/del"
     cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$staged"
     "$del" man --dir "$staged/man"
-    # `del help NAME` is a command to the parser of arguments, and has a page of nothing but its name.
-    rm "$staged"/man/del-help*
     find "$staged/man" -type f -exec gzip -9n {} +
     for shell in bash zsh fish; do
         "$del" completions $shell >"$staged/completions/$shell"
