@@ -75,7 +75,8 @@ export function renderAnswer(answer: AnswerLike, dialect: string | Dialect, tool
   const { tool_calls, events } = membered("answer", answer);
   const calls = plain("answer.tool_calls", tool_calls ?? []);
   const parts = listed("answer.events", events ?? inOrder(answer)).map((event, at) => {
-    if (membered(`answer.events[${at}]`, event).type !== "tool_call") return event;
+    membered(`answer.events[${at}]`, event);
+    if (event.type !== "tool_call") return event;
     const call = calls[event.index];
     if (call) return { type: event.type, call };
     throw new TypeError(`answer.events[${at}].index: expected one of ${calls.length} calls, got ${event.index}`);

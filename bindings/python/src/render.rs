@@ -2,6 +2,7 @@
 
 use del_dialects::{CallResult, Detail};
 use del_wire::{Prompt, ToolChoice};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -75,9 +76,21 @@ pub(crate) struct Result {
 
 /// Results as the dialect hands them to the model, neutralised, for one message of the role `Dialect.results_role`.
 #[pyfunction]
-pub(crate) fn render_results(results: Vec<Result>, dialect: &Bound<'_, PyAny>) -> PyResult<String> {
-    let results: Vec<CallResult> =
-        results.into_iter().map(|Result { name, text, id, ok }| CallResult { id, name, text, ok }).collect();
+pub(crate) fn render_results(
+    py: Python<'_>,
+    results: Vec<Bound<'_, PyAny>>,
+    dialect: &Bound<'_, PyAny>,
+) -> PyResult<String> {
+    let read = |(place, result): (usize, &Bound<'_, PyAny>)| match result.extract() {
+        Ok(Result { name, text, id, ok }) => Ok(CallResult { id, name, text, ok }),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyKeyError>(py) => {
+            let got = result.get_type().name()?;
+            let message = "expected a dict with the texts `name` and `text`";
+            Err(PyTypeError::new_err(format!("results[{place}]: {message}, got {got} ({error})")))
+        }
+        Err(error) => Err(error),
+    };
+    let results = results.iter().enumerate().map(read).collect::<PyResult<Vec<_>>>()?;
     Ok(one(dialect)?.render_results(&results))
 }
 

@@ -60,8 +60,11 @@ def test_prompts_and_results() -> None:
     assert results.startswith("<tool_response>") and results.count("</tool_response>") == 1
     failed = [{"name": "f", "text": "no", "ok": False, "id": "a"}]
     assert "no" in dd.render_results(failed, "amrita-am")
-    with pytest.raises((KeyError, TypeError, ValueError), match="text"):
-        dd.render_results([{"name": "f"}], "hermes")  # type: ignore[typeddict-item]
+    for wrong in ({"name": "f"}, {"name": "f", "text": 3}, ("f", "text"), 3):
+        with pytest.raises(TypeError, match=r"results\[1\]: expected a dict with .*`text`, got " + type(wrong).__name__):
+            dd.render_results([failed[0], wrong], "hermes")  # type: ignore[list-item]
+    with pytest.raises(UnicodeEncodeError):
+        dd.render_results([{"name": "f", "text": "\ud800"}], "hermes")
     assert dd.restore(dd.neutralise("<tool_call>")) == "<tool_call>" != dd.neutralise("<tool_call>")
 
 
