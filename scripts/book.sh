@@ -78,7 +78,7 @@ walk_here() {
     mkdir -p "$cache/bin"
     ln -sfn "$del" "$cache/bin/del"
     PATH=$cache/bin:$PATH
-    export CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$root/target/book
+    export CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$root/target/walk
     [[ ! -x $root/.cache/wheel/venv/bin/python ]] || PATH=$root/.cache/wheel/venv/bin:$PATH
     [[ ! -d $root/.cache/npm/node_modules ]] || options+=(--node-modules "$root/.cache/npm/node_modules")
     for page in "${pages[@]}"; do
