@@ -2,8 +2,9 @@
 
 use del_dialects::{CallResult, Detail};
 use del_wire::{Prompt, ToolChoice};
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyMapping, PyString};
 use serde_json::Value;
 
 use crate::call::{Call, dumps, loads};
@@ -62,36 +63,31 @@ pub(crate) fn render_answer(
     written.map_err(|error| RenderError::new_err(error.to_string()))
 }
 
-/// What running a call gave, as a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Result {
-    name: String,
-    text: String,
-    #[pyo3(default)]
-    id: Option<String>,
-    #[pyo3(default = true)]
-    ok: bool,
-}
-
 /// Results as the dialect hands them to the model, neutralised, for one message of the role `Dialect.results_role`.
 #[pyfunction]
-pub(crate) fn render_results(
-    py: Python<'_>,
-    results: Vec<Bound<'_, PyAny>>,
-    dialect: &Bound<'_, PyAny>,
-) -> PyResult<String> {
-    let read = |(place, result): (usize, &Bound<'_, PyAny>)| match result.extract() {
-        Ok(Result { name, text, id, ok }) => Ok(CallResult { id, name, text, ok }),
-        Err(error) if error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyKeyError>(py) => {
-            let got = result.get_type().name()?;
-            let message = "expected a dict with the texts `name` and `text`";
-            Err(PyTypeError::new_err(format!("results[{place}]: {message}, got {got} ({error})")))
-        }
-        Err(error) => Err(error),
+pub(crate) fn render_results(results: Vec<Bound<'_, PyAny>>, dialect: &Bound<'_, PyAny>) -> PyResult<String> {
+    let results = results.iter().enumerate().map(|(place, given)| result(place, given));
+    Ok(one(dialect)?.render_results(&results.collect::<PyResult<Vec<_>>>()?))
+}
+
+/// What running a call gave, as a dict.
+fn result(place: usize, given: &Bound<'_, PyAny>) -> PyResult<CallResult> {
+    let wrong = |member: &str, expected: &str, got: &str| {
+        PyTypeError::new_err(format!("results[{place}]{member}: expected {expected}, got {got}"))
     };
-    let results = results.iter().enumerate().map(read).collect::<PyResult<Vec<_>>>()?;
-    Ok(one(dialect)?.render_results(&results))
+    let kind = |value: &Bound<'_, PyAny>| Ok::<_, PyErr>(value.get_type().name()?.to_string());
+    let Ok(given) = given.cast::<PyMapping>() else { return Err(wrong("", "a dict", &kind(given)?)) };
+    let member = |key: &str| if given.contains(key)? { given.get_item(key).map(Some) } else { Ok(None) };
+    let text = |key: &str| {
+        let Some(value) = member(key)?.filter(|value| !value.is_none()) else { return Ok(None) };
+        match value.cast::<PyString>() {
+            Ok(text) => Ok(Some(text.to_str()?.to_owned())),
+            Err(_) => Err(wrong(&format!(".{key}"), "a text", &kind(&value)?)),
+        }
+    };
+    let needed = |key: &str| text(key)?.ok_or_else(|| wrong(&format!(".{key}"), "a text", "nothing"));
+    let ok = member("ok")?.map_or(Ok(true), |ok| ok.extract())?;
+    Ok(CallResult { id: text("id")?, name: needed("name")?, text: needed("text")?, ok })
 }
 
 /// A conversation of the `OpenAI` API for a model without tools: definitions stand in the system prompt, calls and results

@@ -60,8 +60,12 @@ def test_prompts_and_results() -> None:
     assert results.startswith("<tool_response>") and results.count("</tool_response>") == 1
     failed = [{"name": "f", "text": "no", "ok": False, "id": "a"}]
     assert "no" in dd.render_results(failed, "amrita-am")
-    for wrong in ({"name": "f"}, {"name": "f", "text": 3}, ("f", "text"), 3):
-        with pytest.raises(TypeError, match=r"results\[1\]: expected a dict with .*`text`, got " + type(wrong).__name__):
+    for wrong, said in (
+        ({"name": "f"}, r"\.text: expected a text, got nothing"),
+        ({"name": "f", "text": 3}, r"\.text: expected a text, got int"),
+        (("f", "text"), ": expected a dict, got tuple"),
+    ):
+        with pytest.raises(TypeError, match=r"^results\[1\]" + said):
             dd.render_results([failed[0], wrong], "hermes")  # type: ignore[list-item]
     with pytest.raises(UnicodeEncodeError):
         dd.render_results([{"name": "f", "text": "\ud800"}], "hermes")
