@@ -131,7 +131,8 @@ check_interfaces() {
 # in what comes out. It is for every glibc from 2.28 on: the linker is zig's, which knows what the old ones have.
 build_python() {
     local source=$cache/source
-    maturin sdist --quiet --manifest-path bindings/python/Cargo.toml --out "$out"
+    logged sdist maturin sdist --manifest-path bindings/python/Cargo.toml --out "$out" ||
+        die "the source package of Python cannot be made (see above)"
     rm -rf "$source"
     mkdir -p "$source"
     tar -xzf "$out"/del_dialects-*.tar.gz -C "$source" --strip-components 1

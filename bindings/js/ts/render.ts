@@ -1,5 +1,5 @@
 import { type Dialect, withDialect } from "./dialect.js";
-import { checked, json, listed, membered, written } from "./errors.js";
+import { DelError, checked, json, listed, membered, written } from "./errors.js";
 import { type AnyTools, withTools } from "./tools.js";
 import type { AnswerEvent } from "./types.js";
 
@@ -79,7 +79,8 @@ export function renderAnswer(answer: AnswerLike, dialect: string | Dialect, tool
     if (event.type !== "tool_call") return event;
     const call = calls[event.index];
     if (call) return { type: event.type, call };
-    throw new TypeError(`answer.events[${at}].index: expected one of ${calls.length} calls, got ${event.index}`);
+    const message = `answer.events[${at}].index: expected one of ${calls.length} calls, got ${event.index}`;
+    throw new DelError("bad_argument", message);
   });
   const json = written("answer", parts);
   return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderAnswer(json, tools)));
