@@ -5,6 +5,7 @@
     evals/run.py --base-url … --arms engine,native --questions simple_python:100,irrelevance:100
     evals/run.py --base-url … --formats 10                                  # BFCL's format sensitivity, 10 questions
     evals/run.py --show --out answers.jsonl                                 # the table of what was asked before
+    evals/run.py --show --formats 10                                        # the same answers, read by the `del` of today
 
 It needs Python 3.10, a `del` (built beforehand: `cargo build --release -p del-cli`) and a model server with the OpenAI API;
 BFCL's package it installs by itself below `target/evals`. Questions go through all arms one by one, so that a run which is
@@ -31,7 +32,7 @@ USUAL = "simple_python:20,multiple:20,parallel:20,irrelevance:20"
 
 def main():
     options = read_options()
-    if options.show:
+    if options.show and not options.formats:
         print(shown(read_rows(options.out), options))
         return
     in_environment()
@@ -40,7 +41,12 @@ def main():
 
     package = Bfcl()
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = ask_formats(package, options) if options.formats else ask_arms(package, options)
+    if not options.formats:
+        rows = ask_arms(package, options)
+    elif options.show:
+        rows = judged(package, options, read_rows(options.out))
+    else:
+        rows = judged(package, options, ask_formats(package, options))
     print(shown(rows, options))
 
 
@@ -61,7 +67,7 @@ def read_options():
     options = parser.parse_args()
     if not options.base_url and not options.show:
         parser.error("expected --base-url, the address of a model server")
-    if not options.show and not pathlib.Path(options.binary).exists():
+    if not (options.show and not options.formats) and not pathlib.Path(options.binary).exists():
         parser.error(f"expected a program at {options.binary}: cargo build --release -p del-cli, or name one with --del")
     options.arms = options.arms.split(",")
     options.out = options.out or HOME / ("formats.jsonl" if options.formats else "answers.jsonl")
@@ -120,30 +126,40 @@ def ask_arms(package, options):
 
 
 def ask_formats(package, options):
-    """Every question under every format, each answer read by BFCL and by Del."""
-    from arms import Parser, ask, calls_of
+    """Every question under every format."""
+    from arms import ask
     from formats import Formats
 
-    formats, answers, parser = Formats(), Answers(options.out, key=("format", "id")), Parser(options.binary)
+    formats, answers = Formats(), Answers(options.out, key=("format", "id"))
     ids = formatted(package, options)
+    for question in package.named(ids[: options.formats]):
+        for name in formats.names:
+            row = {"format": name, "id": question["id"]}
+            if answers.has(row):
+                continue
+            answer, seconds = ask(options.base_url, request(options, formats.messages(name, question)), options.timeout)
+            choice = answer["choices"][0]
+            text, cut = choice["message"].get("content") or "", choice.get("finish_reason") == "length"
+            answers.add(row | {"text": text, "cut": cut, "seconds": seconds})
+    return answers.rows
+
+
+def judged(package, options, rows):
+    """Answers under formats, each read by BFCL and by the `del` at hand."""
+    from arms import Parser, calls_of
+    from formats import Formats
+
+    formats, parser = Formats(), Parser(options.binary)
+    questions = {question["id"]: question for question in package.named({row["id"] for row in rows})}
     try:
-        for question in package.named(ids[: options.formats]):
-            for name in formats.names:
-                row = {"format": name, "id": question["id"]}
-                if answers.has(row):
-                    continue
-                answer, seconds = ask(options.base_url, request(options, formats.messages(name, question)), options.timeout)
-                choice = answer["choices"][0]
-                text = choice["message"].get("content") or ""
-                read = parser.read(text, formats.tools(question), choice.get("finish_reason") == "length")
-                answers.add(row | {
-                    "by_bfcl": package.judge(question, formats.decode(name, text)),
-                    "by_del": package.judge(question, formats.named(calls_of(read))),
-                    "text": text, "seconds": seconds,
-                })  # fmt: skip
+        for row in rows:
+            question, name, text = questions[row["id"]], row["format"], row["text"]
+            read = parser.read(text, formats.tools(question), row.get("cut", False))
+            row["by_bfcl"] = package.judge(question, formats.decode(name, text))
+            row["by_del"] = package.judge(question, formats.named(calls_of(read)))
     finally:
         parser.close()
-    return answers.rows
+    return rows
 
 
 def formatted(package, options):

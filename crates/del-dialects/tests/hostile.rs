@@ -151,7 +151,7 @@ fn openings_before_a_flood() {
             let sample = sample(&dialect);
             let step = if name.is_some() { 5 } else { 47 };
             for at in borders(&sample).into_iter().step_by(step) {
-                for unit in ["x", " ", "{", "\"", "\\", "<", "\n", "日", "a,"] {
+                for unit in ["x", " ", "{", "\"", "\\", "<", "\n", "日", "a,", "\" a=\"b"] {
                     let text = format!("{}{}", &sample[..at], unit.repeat(short() / unit.len()));
                     survive(name, &format!("{:?} and {unit:?}", &sample[..at]), &text);
                 }

@@ -72,11 +72,11 @@ impl Gate {
     fn is_own(&self, host: &str) -> bool {
         let (name, port) = split(host);
         let right_port = port.is_none_or(|port| port.parse() == Ok(self.address.port()));
-        let own = match self.address {
+        let own = || match self.address {
             SocketAddr::V4(address) => address.ip().to_string(),
             SocketAddr::V6(address) => format!("[{}]", address.ip()),
         };
-        right_port && (is_loopback(name) || name == own)
+        right_port && (is_loopback(name) || name == own())
     }
 
     /// Browsers name the site that asks: it has to be this one, or one of those that may. What others have asked is for none of

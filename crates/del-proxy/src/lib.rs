@@ -11,6 +11,7 @@
 mod account;
 pub mod answer;
 mod api;
+mod at_once;
 mod coming;
 mod compact;
 mod document;

@@ -85,8 +85,7 @@ impl Lines {
         self: &Arc<Self>,
         request: impl Fn() -> Request<Full<Bytes>>,
     ) -> Result<Response<Answer>, LineError> {
-        let waiting = std::future::poll_fn(|context| Poll::Ready(self.take(context))).await;
-        if let Some(line) = waiting
+        if let Some(line) = self.take()
             && let Ok(response) = self.ask_on(line, request()).await
         {
             return Ok(response);
@@ -127,10 +126,10 @@ impl Lines {
     }
 
     /// One that waits, and is not known to be dead.
-    fn take(&self, context: &mut Context<'_>) -> Option<Line> {
+    fn take(&self) -> Option<Line> {
         loop {
             let (mut line, since) = self.idle().lines.pop()?;
-            if since.elapsed() < LONGEST_IDLE && line.is_ready(context) {
+            if since.elapsed() < LONGEST_IDLE && line.is_ready() {
                 return Some(line);
             }
         }
@@ -174,16 +173,16 @@ fn no_news() -> Context<'static> {
 
 impl Line {
     /// Moves it along: true where it takes a request.
-    fn is_ready(&mut self, context: &mut Context<'_>) -> bool {
-        self.connection.as_mut().poll(context).is_pending() && self.sender.is_ready()
+    fn is_ready(&mut self) -> bool {
+        self.connection.as_mut().poll(&mut no_news()).is_pending() && self.sender.is_ready()
     }
 }
 
 impl Answer {
     /// The answer has come whole.
-    fn end(&mut self, context: &mut Context<'_>) {
+    fn end(&mut self) {
         if let Some(mut line) = self.line.take()
-            && line.is_ready(context)
+            && line.is_ready()
         {
             self.lines.keep(line);
         }
@@ -210,9 +209,9 @@ impl Body for Answer {
         }
         match &frame {
             Poll::Ready(Some(Err(_))) => this.line = None,
-            Poll::Ready(None) => this.end(context),
+            Poll::Ready(None) => this.end(),
             // Nobody asks for more than it has.
-            Poll::Ready(Some(Ok(_))) if this.body.is_end_stream() => this.end(context),
+            Poll::Ready(Some(Ok(_))) if this.body.is_end_stream() => this.end(),
             _ => {}
         }
         frame

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::MissedTickBehavior;
 
+use crate::at_once::AtOnce;
 use crate::half_open::{HalfOpen, UnderWay};
 use crate::held::Held;
 use crate::paths::Paths;
@@ -129,7 +130,7 @@ fn connect(
         .header_read_timeout(HEAD)
         .serve_connection(TokioIo::new(Taking::new(stream, TAKE)), service);
     let connection = open.watch(connection);
-    tokio::spawn(async move {
+    tokio::spawn(AtOnce::new(async move {
         let _place = place;
         let mut connection = pin!(connection);
         tokio::select! {
@@ -142,5 +143,5 @@ fn connect(
         } else {
             let _ = connection.await;
         }
-    });
+    }));
 }

@@ -1,7 +1,7 @@
 //! An answer of the model server that has to keep coming.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -20,7 +20,11 @@ pub(crate) struct Timed {
     first: Option<Frame<Bytes>>,
     /// What came behind a frame that was given.
     next: Option<Came>,
-    timer: Pin<Box<Sleep>>,
+    /// How long the piece that is waited for may take, and since when it is waited for.
+    patience: Duration,
+    since: Option<Instant>,
+    /// Runs since the first wait. A later one only moves it when it is over: pieces come in much less time.
+    timer: Option<Pin<Box<Sleep>>>,
     between: Duration,
     visit: Visit,
     /// Keeps what comes, for whoever looks.
@@ -54,7 +58,9 @@ impl Timed {
             body,
             first: None,
             next: None,
-            timer: Box::pin(tokio::time::sleep(first)),
+            patience: first,
+            since: None,
+            timer: None,
             between,
             visit,
             tap: None,
@@ -92,6 +98,22 @@ impl Timed {
             all.extend_from_slice(more);
         }
         Some(Ok(Frame::data(if all.is_empty() { first } else { all.into() })))
+    }
+
+    /// Ready when nothing has come for too long.
+    fn poll_silence(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
+        if timer.deadline() > end {
+            timer.as_mut().reset(end);
+        }
+        while timer.as_mut().poll(context).is_ready() {
+            if timer.deadline() >= end {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(end);
+        }
+        Poll::Pending
     }
 
     fn tell(&self, came: Option<&Result<Frame<Bytes>, Interruption>>) {
@@ -134,17 +156,16 @@ impl Body for Timed {
             Some(came) => came,
             None => match Pin::new(&mut this.body).poll_frame(context) {
                 Poll::Ready(frame) => {
-                    let later = Instant::now() + this.between;
-                    this.timer.as_mut().reset(later);
+                    (this.since, this.patience) = (None, this.between);
                     this.with_all_that_came(
                         frame.map(|frame| frame.map_err(Interruption::Connection)),
                         context,
                     )
                 }
-                Poll::Pending if this.timer.as_mut().poll(context).is_ready() => {
+                Poll::Pending => {
+                    ready!(this.poll_silence(context));
                     Some(Err(Interruption::Silence))
                 }
-                Poll::Pending => return Poll::Pending,
             },
         };
         if matches!(came, Some(Err(_))) {

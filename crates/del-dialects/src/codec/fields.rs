@@ -32,7 +32,7 @@ use super::reading::repeats;
 use crate::cursor::{Cursor, Emit};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
-use crate::scan::{Anchored, Match, Scan};
+use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::schema::Types;
 use crate::tool::Tool;
 use crate::value::{escape, white_space};
@@ -246,6 +246,11 @@ impl FieldsReader {
         let hit = match followed {
             Anchored::Found(hit) => hit,
             Anchored::Nothing if on.given.marks.line.is_some() => {
+                on.at.rewind(on.at.kept);
+                self.enter(Phase::Header);
+                return Continue(());
+            }
+            Anchored::Nothing if on.given.form.free && is_word(on.bytes[on.kept]) => {
                 on.at.rewind(on.at.kept);
                 self.enter(Phase::Header);
                 return Continue(());

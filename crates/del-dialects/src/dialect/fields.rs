@@ -12,6 +12,8 @@ record! {
         pub parts: Vec<Slot>,
         /// Opens the header that holds the key, without the quote before the key: the written spelling first.
         pub open: Vec<String>,
+        /// What opens the header may be missing, which is fine: the key tells.
+        pub free: bool,
         /// Closes the header.
         pub header_close: Vec<String>,
         /// Opens the value, where that is a mark of its own.
@@ -80,6 +82,21 @@ impl FieldForm {
         self.value_close.iter().any(|mark| mark.contains("{key}"))
     }
 
+    /// The tag that holds the value in an attribute, where it stands in one.
+    pub fn tag(&self) -> Option<&str> {
+        let tag = self.open.first()?.strip_prefix('<')?.split(' ').next()?;
+        self.value_close.iter().any(|close| close == "\"/>").then_some(tag)
+    }
+
+    /// True for an attribute of that tag in every field.
+    pub fn has_attribute(&self, name: &[u8]) -> bool {
+        let marks = self.open.iter().chain(&self.header_close);
+        let names = |mark: &str| {
+            mark.split(' ').any(|part| part.strip_suffix("=\"").map(str::as_bytes) == Some(name))
+        };
+        marks.into_iter().any(|mark| names(mark))
+    }
+
     /// The form of a value that has no markup of its own.
     pub fn raw() -> Self {
         Self { parts: vec![Slot::Value], ..Self::default() }
@@ -97,6 +114,7 @@ impl FieldForm {
         form.values(table)?;
         form.xml = !form.json && table.get("xml")?;
         form.noise = table.get("noise")?;
+        form.free = table.get("free")?;
         if !form.value_open.is_empty() {
             let typed = table.get::<Option<[String; 2]>>("typed")?;
             form.typed = typed.map(|marks| marks.map(|mark| source.cores(&[mark])));

@@ -22,6 +22,8 @@ pub(super) struct Fence {
     /// The fence stands behind prose, and not behind nothing or another fence alone.
     pub(super) behind_prose: bool,
     pub(super) inline: bool,
+    /// A mark that opens calls was talked about on this line, and so is what closes them.
+    pub(super) told: bool,
     /// Right behind the last backtick a call seemed to open: code that may go on over several lines.
     pub(super) call: bool,
     /// The line that opened the fence went with a call, and so does the one that closes it.
@@ -96,6 +98,7 @@ impl Fence {
         self.behind_prose = self.behind_prose || (!self.is_open() && !is_blank(text));
         if let Some(line) = memchr::memrchr(b'\n', text) {
             self.inline = false;
+            self.told = false;
             self.in_line = !is_blank(&text[line + 1..]);
         } else {
             self.in_line = self.in_line || !is_blank(text);

@@ -213,9 +213,11 @@ impl Engine {
         self.call.in_block &= !block;
         let start = at - io.at;
         let number = gap.walk;
-        // The next call may be of another form of the same dialect.
+        // The next call may be of another form of the same dialect, but for one that is all of an answer.
         self.candidates.clear();
-        self.candidates.extend(walk.forms.clone().rev().filter(|other| *other != number).map(Opener::of));
+        let others = walk.forms.clone().rev().filter(|other| *other != number);
+        let others = others.filter(|other| !io.plan.walks[*other].is_in_fence());
+        self.candidates.extend(others.map(Opener::of));
         self.begin_opening(io, Opening::after(number, start), mark)
     }
 

@@ -283,7 +283,7 @@ impl Engine {
         let walk = &io.plan.walks[number];
         let raw = matches!(walk.dialect.codec(), Codec::Raw { .. } | Codec::Lines(_));
         let object = match (walk.body, target) {
-            (Body::Fields, None) => !raw,
+            (Body::Fields, None) => !raw && io.bytes.get(io.look) == Some(&b'{'),
             (body, _) => body == Body::Object,
         };
         let start = io.base + (io.at + opening.start) as u64;

@@ -249,6 +249,9 @@ impl Engine {
         {
             return Some(flow);
         }
+        if !mark.openers.is_empty() {
+            self.tell(io, hit.start, hit.end);
+        }
         if let Some(kind) = mark.thought.filter(|_| self.text.fresh || !is_wordy(&mark.spelling)) {
             self.say(io, hit.start);
             io.at = hit.end;
@@ -272,6 +275,9 @@ impl Engine {
 
     /// Drops a mark in text that neither opens nor makes up anything; none where it means nothing here.
     fn stray_mark(&mut self, io: &mut Io<'_>, hit: Match, mark: &TextMark, before: u8) -> Option<Flow> {
+        if self.text.fence.told && mark.dropped != Some(Dropped::TurnEnd) {
+            return None;
+        }
         let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
         if inside {
             self.doubt_calls(io, hit.start);
@@ -362,6 +368,7 @@ impl Engine {
                 || (behind_text && walk.is_bare_object());
             // A walk that came by this mark before, and failed behind it, would fail again.
             begins
+                && (fresh || !walk.is_in_fence())
                 && !(walk.is_bare() && (fenced || here < self.tried.bare))
                 && !(opener.is_worded(io.plan) && (fenced || here < self.tried.proof))
                 && !(opener.step.is_some() && self.tried.passed.contains(&(opener.walk, here)))
@@ -398,6 +405,10 @@ impl Engine {
             }
         }
         let first = self.candidates.pop()?;
+        if io.plan.walks[first.walk].is_in_fence() && self.quotes.fence.is_none() {
+            self.try_fence(io, start);
+            return Some(Flow::Next);
+        }
         if self.awaits_fence() {
             self.wait_for_fence(io, start);
             return Some(Flow::Next);

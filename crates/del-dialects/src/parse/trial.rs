@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, Position, State};
-use crate::event::{Event, OwnedEvent, Sink, Span};
+use crate::event::{End, Event, OwnedEvent, Sink, Span};
 use crate::fault::FaultKind;
 use crate::scan::Scan;
 use crate::tool::Tool;
@@ -30,8 +30,8 @@ pub(super) struct Trial {
 enum Around {
     /// It stands behind this quote, inside a sentence. It is talked about when the quote is closed right behind the calls.
     Quoted(u8),
-    /// It is a fence behind prose: an example, or the call itself. It is a call when it ends the answer and holds nothing
-    /// but calls of declared tools.
+    /// It is a fence behind prose, or one of any code: an example, or the call itself. It is a call when it ends the answer
+    /// and holds nothing but calls of declared tools.
     Fenced,
 }
 
@@ -118,7 +118,7 @@ impl Engine {
         self.begin_trial(io, start, copy, Around::Quoted(quote));
     }
 
-    /// Tries the fence at `start`, behind text.
+    /// Tries the fence at `start`.
     pub(super) fn try_fence(&mut self, io: &mut Io<'_>, start: usize) {
         let mut copy = self.copy(io, start);
         copy.quotes.fence = Some(io.base + start as u64);
@@ -184,7 +184,8 @@ impl Engine {
         if heard.other.is_none() && !long && !io.last() {
             return Flow::More;
         }
-        let begun = heard.unclosed && io.text[start..].contains(['{', '[']);
+        let cut = self.text.fresh && io.end == Some(End::Cut);
+        let begun = heard.unclosed && (cut || io.text[start..].contains(['{', '[', '(']));
         match heard.around {
             Around::Quoted(_) if heard.closed => {
                 let to = heard.other.map_or(start, |to| usize::try_from(to - io.base).unwrap_or(start));

@@ -101,6 +101,9 @@ const WINDOW: usize = 4 << 10;
 /// Marks are taken from so many bytes of a spelling.
 const MAX_REACH: usize = 16;
 
+/// As common as letters.
+const COMMON: u8 = 3;
+
 /// Text that is shorter is looked up byte by byte.
 const SHORT: usize = 2 * MAX_REACH;
 
@@ -227,18 +230,31 @@ impl Starts {
         to
     }
 
-    /// Finds all marks. Of many, those behind which few bytes may stand are looked for with these.
+    /// Finds all marks: a few in one search, and of many those together behind which few bytes may stand.
     fn searches(&self) -> Vec<Search> {
-        const FEW: usize = 4;
-        let behind = |mark: &Mark| -> Vec<u8> {
-            (0..=u8::MAX).filter(|byte| self.behind.may_be(mark.byte, *byte)).collect()
+        const FEW: usize = 6;
+        // The searcher has eight groups of patterns, and those of one are confused with each other.
+        const GROUPS: usize = 8;
+        const MOST_AT_ONCE: usize = 16;
+        let patterns = |mark: &Mark| -> Vec<Vec<u8>> {
+            let behind = (0..=u8::MAX).filter(|byte| self.behind.may_be(mark.byte, *byte));
+            let pairs: Vec<_> = behind.map(|behind| vec![mark.byte, behind]).collect();
+            if pairs.len() <= FEW { pairs } else { vec![vec![mark.byte]] }
         };
-        let (paired, alone): (Vec<&Mark>, Vec<&Mark>) =
-            self.marks.iter().partition(|mark| self.marks.len() > 3 && behind(mark).len() <= FEW);
-        let pairs = paired.iter().flat_map(|mark| behind(mark).into_iter().map(|behind| [mark.byte, behind]));
+        let count = self.marks.iter().map(|mark| patterns(mark).len()).sum::<usize>();
+        // With a mark that stands alone, all are looked for by their first bytes.
+        let rare = self.marks.iter().all(|mark| commonness(mark.byte) < COMMON);
+        let at_once = rare && self.marks.len() <= GROUPS && count <= MOST_AT_ONCE;
+        let (packed, alone): (Vec<&Mark>, Vec<&Mark>) = self.marks.iter().partition(|mark| {
+            self.marks.len() > 3 && (at_once || patterns(mark).iter().all(|pattern| pattern.len() > 1))
+        });
+        // Groups get patterns in turn: so the first of each mark have groups of their own.
+        let mut pairs: Vec<(usize, Vec<u8>)> =
+            packed.into_iter().flat_map(|mark| patterns(mark).into_iter().enumerate()).collect();
+        pairs.sort_by_key(|(nth, _)| *nth);
         // Elsewhere there is none, and what would look for one need not be there.
         let pairs = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-            packed::Searcher::new(pairs)
+            packed::Searcher::new(pairs.into_iter().map(|(_, pattern)| pattern))
         } else {
             None
         };
@@ -275,7 +291,7 @@ fn fixed_byte(spelling: &[u8], at: usize) -> Option<u8> {
 /// How much of any text a byte is.
 fn commonness(byte: u8) -> u8 {
     match byte {
-        b'a'..=b'z' | b' ' | b'\n' => 3,
+        b'a'..=b'z' | b' ' | b'\n' => COMMON,
         b'A'..=b'Z' | b'0'..=b'9' | b'.' | b',' | b'-' | b'\'' | b'"' | b'(' | b')' | 0xc0.. => 2,
         _ => 1,
     }

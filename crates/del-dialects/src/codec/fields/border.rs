@@ -160,7 +160,7 @@ impl Lookahead<'_> {
         match self.has_key(from) {
             None => Verdict::More,
             Some(true) => {
-                let guess = (!lines).then_some(from);
+                let guess = (!lines && !self.given.form.free).then_some(from);
                 Verdict::Ends { at: closer.start, guess, resume: from, then: Phase::Header }
             }
             Some(false) if lines => Verdict::Data(closer.end),
@@ -209,7 +209,7 @@ impl Lookahead<'_> {
                 }
             };
         }
-        if form.key != KeyKind::Whole {
+        if form.key != KeyKind::Whole && !form.free {
             return Some(false);
         }
         let window = self.window(from, MAX_HEADER);

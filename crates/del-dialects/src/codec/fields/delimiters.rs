@@ -20,6 +20,8 @@ pub(super) enum Delimiter {
     Closer,
     /// Closes a value, up to where it repeats the key.
     KeyCloser,
+    /// Ends the attribute that holds a value, behind which the tag goes on.
+    Attribute,
     /// A closer with something else in place of its last character: it is misspelt, if it is one.
     Misspelt,
     /// Opens an element that has closers like the value's.
@@ -42,7 +44,9 @@ pub(super) enum Delimiter {
     Data,
 }
 
-use Delimiter::{Body, Call, Closer, Data, Field, KeyCloser, Message, Misspelt, Opener, Stray, Turn};
+use Delimiter::{
+    Attribute, Body, Call, Closer, Data, Field, KeyCloser, Message, Misspelt, Opener, Stray, Turn,
+};
 
 /// What may stand at one place.
 #[derive(Debug)]
@@ -201,6 +205,9 @@ fn value(form: &FieldForm, ending: impl Iterator<Item = Spelling>, openers: &[St
     let stems = form.value_close.iter().filter_map(|close| close.strip_suffix('>'));
     let stems = stems.filter(|stem| has_fixed_closer(form) && stem.starts_with("</") && stem.len() > 3);
     marks.extend(stems.map(|stem| (stem.to_owned(), Misspelt)));
+    marks.extend(
+        form.tag().map(|_| [" ", ">"].map(|behind| (format!("\"{behind}"), Attribute))).into_iter().flatten(),
+    );
     let own = marks.len();
     // A mark as short as `<` is too common in values to mean that their closer is missing.
     marks.extend(form.open.iter().filter(|open| open.len() > 2).map(|open| (open.clone(), Field)));

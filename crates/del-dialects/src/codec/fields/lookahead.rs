@@ -7,7 +7,9 @@ use std::collections::HashSet;
 
 use super::Given;
 use super::delimiters::{Delimiter, Expected};
+use super::header::MAX_HEADER;
 use super::value::Field;
+use super::xml::rest_of_tag;
 use crate::event::End;
 use crate::scan::{Anchored, Match, Scan};
 use crate::value::white_space;
@@ -131,7 +133,8 @@ impl<'a> Lookahead<'a> {
     /// The next of what is `expected` behind `from` and before `to`; else how far nothing of it stands.
     pub(super) fn find(&mut self, expected: &Expected, from: usize, to: usize) -> Result<Found, usize> {
         let (mut scan, mut look, mut again) = (Scan::default(), from, 0);
-        let bytes = &self.text.as_bytes()[..self.text.len().min(to)];
+        // A tag may end behind `to`.
+        let bytes = &self.text.as_bytes()[..self.text.len().min(to.max(from))];
         let hit = expected.automaton.find(&mut scan, bytes, &mut look, &mut again);
         self.work += (look - from) as u64 + again;
         match hit {
@@ -241,11 +244,33 @@ impl<'a> Lookahead<'a> {
         if half { Keyed::Half } else { Keyed::Other }
     }
 
+    /// The end of an attribute as the end of its tag, if other attributes are all that stands between them.
+    fn of_tag(&mut self, found: Found) -> Option<Found> {
+        let (form, from) = (self.given.form, found.start + 1);
+        let rest = &self.window(from, MAX_HEADER)[from..];
+        let tag = form.tag().unwrap_or_default();
+        let (keyed, attributes) = rest_of_tag(rest, tag, |name| form.has_attribute(name));
+        self.work += match keyed {
+            Keyed::Whole(len) => len,
+            Keyed::Half => rest.len(),
+            Keyed::Other => attributes,
+        } as u64;
+        match keyed {
+            Keyed::Whole(len) => Some(Found { delimiter: Delimiter::Closer, end: from + len, ..found }),
+            Keyed::Half if self.may_grow(from, MAX_HEADER) => None,
+            // The end of a later one of these attributes is followed by the same.
+            Keyed::Half | Keyed::Other => {
+                Some(Found { delimiter: Delimiter::Data, end: from + attributes, ..found })
+            }
+        }
+    }
+
     /// The delimiter as what it is for a value of this key; none when that cannot be said yet.
-    pub(super) fn of_key(&self, found: Found) -> Option<Found> {
+    pub(super) fn of_key(&mut self, found: Found) -> Option<Found> {
         let form = self.given.form;
         let (from, closes, other) = match found.delimiter {
             Delimiter::KeyCloser => (found.end, true, Delimiter::Data),
+            Delimiter::Attribute => return self.of_tag(found),
             Delimiter::Field if self.field.elements => (found.end, false, Delimiter::Field),
             // The value's own closer may be spelt as that of the call.
             Delimiter::Call(_) if form.repeats_key() => {

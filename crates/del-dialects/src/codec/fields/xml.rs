@@ -1,4 +1,8 @@
-//! The entities and sections of XML text.
+//! The entities and sections of XML text, and the attributes of its tags.
+
+use super::lookahead::Keyed;
+use crate::scan::is_word;
+use crate::value::white_space;
 
 /// XML text as plain text: entities, and sections that hold text as it is.
 pub(super) fn unescaped(text: &str) -> String {
@@ -55,3 +59,48 @@ pub(super) const ENTITIES: [(&str, char); 7] = [
     ("&#34;", '"'),
     ("&#39;", '\''),
 ];
+
+/// How long the rest of a tag is behind one of its attributes: more attributes and its end, with a closing tag where it is
+/// not closed by itself. An attribute of a name that is `given` cannot come again. The second number is how long the
+/// attributes are, whatever follows.
+pub(super) fn rest_of_tag(rest: &[u8], tag: &str, given: impl Fn(&[u8]) -> bool) -> (Keyed, usize) {
+    let (mut at, mut whole) = (0, 0);
+    let takes = |at: &mut usize, text: &str| {
+        let (text, rest) = (text.as_bytes(), &rest[*at..]);
+        let same = rest.iter().zip(text).take_while(|(byte, wanted)| byte == wanted).count();
+        *at += same;
+        match same {
+            _ if same == text.len() => Ok(()),
+            _ if same == rest.len() => Err(Keyed::Half),
+            _ => Err(Keyed::Other),
+        }
+    };
+    let mut read = || {
+        loop {
+            let space = white_space(&rest[at..]);
+            at += space;
+            match rest.get(at) {
+                None => return Err(Keyed::Half),
+                Some(b'/') => return takes(&mut at, "/>"),
+                Some(b'>') => break,
+                Some(_) if space == 0 => return Err(Keyed::Other),
+                Some(_) => {}
+            }
+            let name = rest[at..].iter().take_while(|byte| is_word(**byte)).count();
+            at += name;
+            let name = &rest[at - name..at];
+            takes(&mut at, "=\"")?;
+            if name.is_empty() || given(name) {
+                return Err(Keyed::Other);
+            }
+            at += rest[at..].iter().position(|byte| *byte == b'"').ok_or(Keyed::Half)? + 1;
+            whole = at;
+        }
+        at += 1 + white_space(&rest[at + 1..]);
+        ["</", tag, ">"].into_iter().try_for_each(|part| takes(&mut at, part))
+    };
+    match read() {
+        Ok(()) => (Keyed::Whole(at), whole),
+        Err(other) => (other, whole),
+    }
+}

@@ -29,6 +29,7 @@ impl Engine {
         let name = name.as_ref();
         name.clone_into(&mut self.call.name);
         self.text.fresh = false;
+        self.text.fence.told = false;
         if opening.block {
             self.call.opened = opening.opened;
         }

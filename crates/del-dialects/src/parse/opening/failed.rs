@@ -51,12 +51,22 @@ impl Engine {
             io.fault(FaultKind::OrphanMark, None, start, found);
             io.at = found;
             io.rewind(found);
+        } else if matches!(opening.from, From::Text { .. }) && found > start {
+            self.tell(io, start, found);
         }
         self.state = match opening.from {
             From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
             _ => State::Text(Scan::default()),
         };
         Flow::Next
+    }
+
+    /// A mark that opens calls, and opens none here: inside a sentence it is talked about.
+    pub(in crate::parse) fn tell(&mut self, io: &Io<'_>, start: usize, end: usize) {
+        let spelling = &io.text[start..end];
+        let told = is_distinct(spelling) && matches!(self.before(io, start)[1], b' ' | b'"' | b'\'' | b'(');
+        self.note(io, start);
+        self.text.fence.told |= told;
     }
 
     /// True for a mark with text before it on its line.
@@ -107,6 +117,10 @@ impl Engine {
             .is_some()
         {}
         match (self.candidates.pop(), broken) {
+            (Some(opener), _) if io.plan.walks[opener.walk].is_in_fence() && self.quotes.fence.is_none() => {
+                self.try_fence(io, io.at + opening.start);
+                Flow::Next
+            }
             (Some(opener), _) => {
                 let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
                 let next = Opening { broken, undeclared: opening.undeclared, ..next };

@@ -5,7 +5,7 @@ use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
 use crate::parse::character::{first_char, is_name, starts_name};
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
-use crate::scan::{Anchored, Match, Scan};
+use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::value::white_space;
 
 pub(super) enum Settled {
@@ -310,6 +310,7 @@ pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
         Codec::Raw { .. } | Codec::Lines(_) => true,
         Codec::Object(Literal::Json) if walk.dialect.takes_text => true,
+        Codec::Fields(form) if form.free => is_word(byte),
         Codec::Object(Literal::Loose(_)) => walk.syntax.opens_arguments(byte),
         _ => byte == b'{',
     }

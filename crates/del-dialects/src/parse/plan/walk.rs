@@ -180,13 +180,28 @@ impl Walk {
 
     fn is_known_by_name(&self) -> bool {
         if self.is_bare() {
-            return matches!(self.dialect.codec(), Codec::Call(form) if form.name.is_none());
+            let named = matches!(self.dialect.codec(), Codec::Call(form) if form.name.is_none());
+            return named || self.is_in_fence();
         }
-        let must = |step: &&Step| matches!(step, Step::Mark(mark, _) if mark.need == Need::Must);
-        let Some(Step::Mark(mark, _)) = self.steps[..self.args].iter().find(must) else { return false };
+        let Some(mark) = self.first_must() else { return false };
         let plain = !self.alone && mark.read.iter().all(|mark| is_plain_tag(mark));
         let tags = self.dialect.frame == Frame::Tags;
         tags && (plain || mark.read.iter().all(|mark| mark.len() < MIN_NAMED))
+    }
+
+    /// The first mark before the arguments that has to be there.
+    fn first_must(&self) -> Option<&Mark> {
+        self.steps[..self.args].iter().find_map(|step| match step {
+            Step::Mark(mark, _) if mark.need == Need::Must => Some(mark),
+            _ => None,
+        })
+    }
+
+    /// True where a code fence is the only mark of calls, which is that of any code: they count where nothing else stands in
+    /// the fence, and it is all of the answer.
+    pub(in crate::parse) fn is_in_fence(&self) -> bool {
+        let fence = |mark: &Mark| mark.read.iter().all(|mark| mark.starts_with('`'));
+        self.is_bare() && self.first_must().is_some_and(fence)
     }
 
     /// True where a call begins with its first key: what stands behind its name may be anything else.
@@ -357,8 +372,10 @@ impl Walk {
         around(self.call) && around(self.call + 1) && opened >> self.call.min(31) & 1 == 0
     }
 
-    /// True when the end of the answer stands for the mark of this step.
+    /// True when the end of the answer stands for the mark of this step, or for the one behind what should not be there.
     pub(in crate::parse) fn may_be_eaten(&self, step: usize) -> bool {
-        matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
+        let noise = |step: &&Step| !matches!(step, Step::Mark(mark, _) if mark.need == Need::Noise);
+        let written = self.steps.get(step..).and_then(|steps| steps.iter().find(noise));
+        matches!(written, Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
     }
 }
