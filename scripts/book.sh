@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Builds the book where mdbook is installed, and walks its tutorials and the page on the engine: each command is run, and has
-# to print what stands there.
+# Builds the book, and walks its tutorials and the page on the engine: each command is run, and has to print what stands there.
 set -euo pipefail
 
 usage() {
@@ -17,6 +16,7 @@ END
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=$root/.cache/book
+venv=$cache/venv
 python=${PYTHON:-python3}
 fresh=no
 pages=()
@@ -25,11 +25,8 @@ del=
 main() {
     read_options "$@"
     mkdir -p "$cache"
-    if command -v mdbook >/dev/null; then
-        mdbook build "$root"
-    else
-        echo "the pages are not made into a book: mdbook is not installed"
-    fi
+    install_mdbook
+    mdbook build "$root"
     if [[ $fresh == yes ]]; then
         walk_fresh
     else
@@ -56,11 +53,23 @@ read_options() {
     ((${#pages[@]})) || pages=("$root"/docs/tutorial-*.md "$root/docs/engine.md")
 }
 
+# The machine's own, or one that is installed below .cache.
+install_mdbook() {
+    local packages
+    ! command -v mdbook >/dev/null || return 0
+    make_venv
+    install_pins "$root/scripts/book/mdbook.txt" mdbook --require-hashes
+    packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+    PATH=$PATH:$packages/bin
+}
+
 walk_fresh() {
-    rm -rf "$cache/clone"
-    git clone --quiet "$root" "$cache/clone"
+    # Readers have blanks in their paths.
+    local clone="$cache/a clone"
+    rm -rf "$clone"
+    git clone --quiet "$root" "$clone"
     # What is installed goes where the shell of a tutorial finds it.
-    "$python" "$root/scripts/book/walk.py" --all --root "$cache/clone" "${pages[@]}"
+    "$python" "$root/scripts/book/walk.py" --all --root "$clone" "${pages[@]}"
 }
 
 walk_here() {
@@ -69,7 +78,7 @@ walk_here() {
     mkdir -p "$cache/bin"
     ln -sfn "$del" "$cache/bin/del"
     PATH=$cache/bin:$PATH
-    export CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$root/target/book
+    export CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$root/target/walk
     [[ ! -x $root/.cache/wheel/venv/bin/python ]] || PATH=$root/.cache/wheel/venv/bin:$PATH
     [[ ! -d $root/.cache/npm/node_modules ]] || options+=(--node-modules "$root/.cache/npm/node_modules")
     for page in "${pages[@]}"; do
@@ -98,5 +107,8 @@ die() {
     exit 1
 }
 
+# shellcheck source=scripts/python.sh
+source "$root/scripts/python.sh"
+# shellcheck source=scripts/build.sh
 source "$root/scripts/build.sh"
 main "$@"

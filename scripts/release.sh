@@ -127,11 +127,17 @@ check_interfaces() {
         die "a crate's interface has changed since $before more than its version says (see above)"
 }
 
-# The wheel is built of the source package, so that this is known to build. It is for every glibc from 2.28 on: the linker is
-# zig's, which knows what the old ones have.
+# The wheel is built of the source package, so that this is known to build, and always in the same folder, for its name shows
+# in what comes out. It is for every glibc from 2.28 on: the linker is zig's, which knows what the old ones have.
 build_python() {
-    maturin build --quiet --release --strip --sdist --zig --compatibility manylinux_2_28 \
-        --manifest-path bindings/python/Cargo.toml --interpreter "$(command -v "$python")" --out "$out"
+    local source=$cache/source
+    logged sdist maturin sdist --manifest-path bindings/python/Cargo.toml --out "$out" ||
+        die "the source package of Python cannot be made (see above)"
+    rm -rf "$source"
+    mkdir -p "$source"
+    tar -xzf "$out"/del_dialects-*.tar.gz -C "$source" --strip-components 1
+    maturin build --quiet --release --strip --locked --zig --compatibility manylinux_2_28 \
+        --manifest-path "$source/bindings/python/Cargo.toml" --interpreter "$(command -v "$python")" --out "$out"
     check_python
     list_contents bindings/python/Cargo.toml del-python del_dialects
 }
@@ -197,8 +203,6 @@ stage() {
     cp "$del" "$staged/del"
     cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$staged"
     "$del" man --dir "$staged/man"
-    # `del help NAME` is a command to the parser of arguments, and has a page of nothing but its name.
-    rm "$staged"/man/del-help*
     find "$staged/man" -type f -exec gzip -9n {} +
     for shell in bash zsh fish; do
         "$del" completions $shell >"$staged/completions/$shell"

@@ -73,7 +73,7 @@ def walk(path, options):
     if not found:
         return "it has no commands\n"
     with tempfile.TemporaryDirectory(prefix="del-walk-") as name:
-        folder, home = pathlib.Path(name) / "printed", pathlib.Path(name) / "home"
+        folder, home = pathlib.Path(name) / "printed", pathlib.Path(name) / "a home"
         folder.mkdir()
         home.mkdir()
         if options.node_modules:

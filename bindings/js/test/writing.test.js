@@ -50,6 +50,34 @@ test("calls come back in every dialect", () => {
   }
 });
 
+test("what is no call, result or message is an error that says so", () => {
+  const wrong = [
+    [() => renderCalls(undefined, "hermes"), /^calls: expected a list, got undefined/],
+    [() => renderCalls([null], "hermes"), /^calls\[0\]: expected an object, got null/],
+    [() => renderCalls([{ function: null }], "hermes"), /^calls\[0\]\.function: expected an object, got null/],
+    [() => renderCalls([CALL, { name: "f" }], "hermes"), /^calls\[1\]\.arguments: expected JSON, got undefined/],
+    [() => renderAnswer(null, "hermes"), /^answer: expected an object, got null/],
+    [() => renderAnswer({ events: {} }, "hermes"), /^answer\.events: expected a list, got object/],
+    [() => renderResults([3], "hermes"), /^results\[0\]: expected an object, got number/],
+    [() => renderMessages(null, "hermes"), /^messages: expected a list, got null/],
+    [() => parse("x", null), /^options: expected an object, got null/],
+    [() => new Parser(null), /^options: expected an object, got null/],
+    [() => new Parser().finish(null), /^options: expected an object, got null/],
+  ];
+  for (const [work, message] of wrong) assert.throws(work, { name: "TypeError", message });
+});
+
+test("half of a pair is an error in texts, and an escape in arguments", () => {
+  const half = { name: "DelError", code: "lone_surrogate" };
+  assert.throws(() => renderCalls([{ name: "\ud83d", arguments: {} }], "hermes"), half);
+  assert.throws(() => renderAnswer({ content: "\\\ud83d" }, "hermes"), half);
+  assert.throws(() => renderResults([{ name: "f", text: "\ude00" }], "hermes"), half);
+  assert.throws(() => renderMessages([{ role: "user", content: "\ud83d" }], "hermes"), half);
+  assert.equal(renderAnswer({ content: "\\ud83d 😀" }, "hermes"), "\\ud83d 😀");
+  const [read] = parse(renderCalls([{ name: "f", arguments: { a: "\ud83d" } }], "hermes")).tool_calls;
+  assert.deepEqual(JSON.parse(read.function.arguments), { a: "\ud83d" });
+});
+
 test("an answer is written as it was read", () => {
   const text = '<think>\nHm.\n</think>\n\nLet me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>';
   const answer = parse(text, { dialect: "hermes" });

@@ -38,17 +38,42 @@ export function guarded<T>(work: () => T): T {
 /** The value, if it is a text that UTF-8 can hold. */
 export function checked(what: string, value: unknown): string {
   if (typeof value !== "string") {
-    throw new TypeError(`${what}: expected a string, got ${value === null ? "null" : typeof value}`);
+    throw new TypeError(`${what}: expected a string, got ${kind(value)}`);
   }
-  if (!value.isWellFormed()) {
-    throw new DelError("lone_surrogate", `${what}: expected text, got half of a surrogate pair in it`);
-  }
+  if (!value.isWellFormed()) throw half(what);
+  return value;
+}
+
+/** The value, if it is a list. */
+export function listed<T>(what: string, value: T[]): T[] {
+  if (!Array.isArray(value)) throw new TypeError(`${what}: expected a list, got ${kind(value)}`);
+  return value;
+}
+
+/** The value, if it has members. */
+export function membered<T extends object>(what: string, value: T): T {
+  if (typeof value !== "object" || value === null) throw new TypeError(`${what}: expected an object, got ${kind(value)}`);
   return value;
 }
 
 /** The value as JSON text. */
 export function json(what: string, value: unknown): string {
   const text: unknown = JSON.stringify(value);
-  if (typeof text !== "string") throw new TypeError(`${what}: expected JSON, got ${typeof value}`);
+  if (typeof text !== "string") throw new TypeError(`${what}: expected JSON, got ${kind(value)}`);
   return text;
+}
+
+/** The same, if UTF-8 can hold every text in it: half of a surrogate pair is all that JSON writes as such an escape. */
+export function written(what: string, value: unknown): string {
+  const text = json(what, value);
+  if (/(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(text)) throw half(what);
+  return text;
+}
+
+function half(what: string): DelError {
+  return new DelError("lone_surrogate", `${what}: expected text, got half of a surrogate pair in it`);
+}
+
+function kind(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }

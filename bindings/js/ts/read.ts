@@ -1,6 +1,6 @@
 import { RawParser } from "../glue/del_dialects.js";
 import { Dialect, withDialect } from "./dialect.js";
-import { DelError, checked, guarded } from "./errors.js";
+import { DelError, checked, guarded, membered } from "./errors.js";
 import { type AnyTools, withTools } from "./tools.js";
 import type { Answer, ReadEvent } from "./types.js";
 
@@ -19,7 +19,7 @@ export interface ReadOptions {
 /** Reads a whole answer. `cut` says that it was cut off, and did not end by itself. */
 export function parse(text: string, options: ReadOptions & { cut?: boolean | undefined } = {}): Answer {
   const whole = checked("text", text);
-  return JSON.parse(opened(options).read(whole, Boolean(options.cut), anyNumber())) as Answer;
+  return JSON.parse(opened(options).read(whole, Boolean(membered("options", options).cut), anyNumber())) as Answer;
 }
 
 /** Reads one answer as it arrives: `push` each piece, then `finish`. How the text is cut does not show in the events. */
@@ -55,7 +55,7 @@ export class Parser {
    */
   finish(options: { cut?: boolean | undefined } = {}): ReadEvent[] {
     const raw = this.#open();
-    const cut = Boolean(options.cut);
+    const cut = Boolean(membered("options", options).cut);
     const half = this.#half;
     this.#half = "";
     if (!cut) checked("text", half);
@@ -105,7 +105,7 @@ export function toReadable(options: ReadOptions = {}): TransformStream<string, R
 }
 
 function opened(options: ReadOptions): RawParser {
-  const { dialect = "auto", tools, startsIn = "text", restore = false } = options;
+  const { dialect = "auto", tools, startsIn = "text", restore = false } = membered("options", options);
   const starts = checked("startsIn", startsIn);
   return withTools(tools, (rawTools) =>
     dialect === "auto"

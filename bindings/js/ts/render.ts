@@ -1,5 +1,5 @@
 import { type Dialect, withDialect } from "./dialect.js";
-import { checked, json } from "./errors.js";
+import { DelError, checked, json, listed, membered, written } from "./errors.js";
 import { type AnyTools, withTools } from "./tools.js";
 import type { AnswerEvent } from "./types.js";
 
@@ -66,24 +66,33 @@ export function renderDefinitions(tools: AnyTools, dialect: string | Dialect): s
 
 /** Calls as the model itself writes them. `tools` type the values of dialects that do not write JSON. */
 export function renderCalls(calls: CallLike[], dialect: string | Dialect, tools?: AnyTools): string {
-  const written = json("calls", calls.map(plain));
-  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderCalls(written, tools)));
+  const json = written("calls", plain("calls", calls));
+  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderCalls(json, tools)));
 }
 
 /** A whole answer as the model itself writes it: thinking, text and calls, in the order of its events. */
 export function renderAnswer(answer: AnswerLike, dialect: string | Dialect, tools?: AnyTools): string {
-  const calls = (answer.tool_calls ?? []).map(plain);
-  const parts = (answer.events ?? inOrder(answer)).map((event) =>
-    event.type === "tool_call" ? { type: event.type, call: calls[event.index] } : event,
-  );
-  const written = json("answer", parts);
-  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderAnswer(written, tools)));
+  const { tool_calls, events } = membered("answer", answer);
+  const calls = plain("answer.tool_calls", tool_calls ?? []);
+  const parts = listed("answer.events", events ?? inOrder(answer)).map((event, at) => {
+    membered(`answer.events[${at}]`, event);
+    if (event.type !== "tool_call") return event;
+    const call = calls[event.index];
+    if (call) return { type: event.type, call };
+    const message = `answer.events[${at}].index: expected one of ${calls.length} calls, got ${event.index}`;
+    throw new DelError("bad_argument", message);
+  });
+  const json = written("answer", parts);
+  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderAnswer(json, tools)));
 }
 
 /** Results as the dialect hands them to the model, neutralised, for one message of the role `Dialect.resultsRole`. */
 export function renderResults(results: CallResult[], dialect: string | Dialect): string {
-  const written = json("results", results.map((result) => ({ ok: true, ...result })));
-  return withDialect(dialect, (raw) => raw.renderResults(written));
+  const json = written(
+    "results",
+    listed("results", results).map((result, at) => ({ ok: true, ...membered(`results[${at}]`, result) })),
+  );
+  return withDialect(dialect, (raw) => raw.renderResults(json));
 }
 
 /**
@@ -95,11 +104,11 @@ export function renderMessages(
   dialect: string | Dialect,
   options: MessageOptions = {},
 ): ChatMessage[] {
-  const written = json("messages", messages);
+  const json = written("messages", listed("messages", messages));
   const [choice, detail] = [checked("choice", options.choice ?? "auto"), checked("detail", options.detail ?? "full")];
   const [once, remind] = [options.parallel === false, Boolean(options.remind)];
   const rendered = withDialect(dialect, (raw) =>
-    withTools(options.tools, (tools) => raw.renderMessages(written, tools, choice, detail, once, remind)),
+    withTools(options.tools, (tools) => raw.renderMessages(json, tools, choice, detail, once, remind)),
   );
   return JSON.parse(rendered) as ChatMessage[];
 }
@@ -112,7 +121,12 @@ function inOrder(answer: AnswerLike): AnswerEvent[] {
   return events;
 }
 
-function plain(call: CallLike): { id: string | null; name: string; arguments: string } {
-  const { name, arguments: given } = "function" in call ? call.function : call;
-  return { id: call.id ?? null, name, arguments: typeof given === "string" ? given : json("arguments", given) };
+function plain(what: string, calls: CallLike[]): { id: string | null; name: string; arguments: string }[] {
+  return listed(what, calls).map((call, at) => {
+    const alone = membered(`${what}[${at}]`, call);
+    const { name, arguments: given } =
+      "function" in alone ? membered(`${what}[${at}].function`, alone.function) : alone;
+    const text = typeof given === "string" ? given : json(`${what}[${at}].arguments`, given);
+    return { id: call.id ?? null, name, arguments: text };
+  });
 }

@@ -42,7 +42,7 @@ pub(crate) struct Answers {
 )]
 pub(crate) fn parse_batch(
     py: Python<'_>,
-    column: AnyArray,
+    column: &Bound<'_, PyAny>,
     dialect: Which,
     tools: Option<&Bound<'_, PyAny>>,
     starts_in: &str,
@@ -77,7 +77,7 @@ pub(crate) fn parse_batch(
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn convert_batch(
     py: Python<'_>,
-    column: AnyArray,
+    column: &Bound<'_, PyAny>,
     to: &Bound<'_, PyAny>,
     dialect: Which,
     tools: Option<&Bound<'_, PyAny>>,
@@ -121,7 +121,7 @@ fn number(text: &str) -> u64 {
 /// together in order.
 fn each_part(
     py: Python<'_>,
-    column: AnyArray,
+    column: &Bound<'_, PyAny>,
     threads: Option<usize>,
     work: impl Fn(Texts<'_>, Range<usize>) -> Result<ArrayRef, ArrowError> + Sync,
 ) -> PyResult<Vec<ArrayRef>> {
@@ -130,13 +130,13 @@ fn each_part(
         Some(threads) => threads,
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let column: PyChunkedArray = column.into_chunked_array()?;
-    let (chunks, given) = column.into_inner();
+    let (chunks, given) = arrow(column)?.into_inner();
     py.detach(|| {
         let mut made = Vec::new();
         for chunk in chunks {
             let expected = |got: String| {
-                PyTypeError::new_err(format!("column {:?}: expected strings, got {got}", given.name()))
+                let name = if given.name().is_empty() { "column" } else { given.name() };
+                PyTypeError::new_err(format!("{name}: expected strings, got {got}"))
             };
             // Who has made it may not have looked whether it is UTF-8.
             chunk.to_data().validate_full().map_err(|error| expected(error.to_string()))?;
@@ -145,6 +145,18 @@ fn each_part(
         }
         Ok(made)
     })
+}
+
+fn arrow(column: &Bound<'_, PyAny>) -> PyResult<PyChunkedArray> {
+    for way in ["__arrow_c_array__", "__arrow_c_stream__"] {
+        if column.hasattr(way)? {
+            return Ok(column.extract::<AnyArray>()?.into_chunked_array()?);
+        }
+    }
+    let kind = column.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "column: expected a column of Arrow, such as `pyarrow.array([…])` or a series of Polars, got {kind}"
+    )))
 }
 
 /// A chunk in parts, each worked on by a thread of its own.

@@ -3,7 +3,9 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
+
+use crate::value::{self, Reduced, Value};
 
 /// A complete call.
 #[pyclass(frozen, module = "del_dialects", name = "Call")]
@@ -17,6 +19,10 @@ pub(crate) struct Call {
     /// The id that the model wrote, if its dialect carries one.
     #[pyo3(get)]
     id: Option<Py<PyString>>,
+}
+
+impl Value for Call {
+    const FIELDS: &[&str] = &["name", "arguments", "id"];
 }
 
 #[pymethods]
@@ -52,12 +58,16 @@ impl Call {
         loads(py, self.arguments.bind(py).to_str()?)
     }
 
-    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
-        Ok(self.read(py)? == other.read(py)?)
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        value::equal(slf, other)
     }
 
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        PyTuple::new(py, [&self.name, &self.arguments])?.hash()
+    fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
+        value::hash(slf)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        value::reduce(slf)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

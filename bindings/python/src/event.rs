@@ -1,10 +1,12 @@
 //! What a parser says, as objects of Python. `start` and `end` count bytes of the answer in UTF-8.
 
-use del_dialects::{Event, FaultKind, Sink, Span};
+use del_dialects::{Event, FaultKind, Report, Sink, Span};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::call::Call;
+use crate::value::{self, Reduced, Value};
 
 /// The names by which `match` takes an object of this class apart.
 macro_rules! event {
@@ -19,8 +21,17 @@ macro_rules! event {
             pub(crate) end: u64,
         }
 
+        impl Value for $class {
+            const FIELDS: &[&str] = &[$(stringify!($field),)* "start", "end"];
+        }
+
         #[pymethods]
         impl $class {
+            #[new]
+            fn new($($field: $kind,)* start: u64, end: u64) -> Self {
+                Self { $($field,)* start, end }
+            }
+
             #[classattr]
             fn __match_args__(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
                 PyTuple::new(py, [$(stringify!($field)),*])
@@ -28,6 +39,18 @@ macro_rules! event {
 
             fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
                 shown(slf.as_any(), stringify!($class), &[$(stringify!($field)),*])
+            }
+
+            fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+                value::equal(slf, other)
+            }
+
+            fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
+                value::hash(slf)
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+                value::reduce(slf)
             }
         }
     };
@@ -101,8 +124,19 @@ pub(crate) struct Fault {
     pub(crate) end: u64,
 }
 
+impl Value for Fault {
+    const FIELDS: &[&str] = &["kind", "call", "lost", "start", "end"];
+}
+
 #[pymethods]
 impl Fault {
+    #[new]
+    fn new(kind: &str, call: Option<u32>, lost: Option<Py<Call>>, start: u64, end: u64) -> PyResult<Self> {
+        let known = FaultKind::ALL.iter().find(|known| known.as_str() == kind);
+        let wrong = || PyValueError::new_err(format!("kind: expected the kind of a fault, got {kind:?}"));
+        Ok(Self { kind: *known.ok_or_else(wrong)?, call, lost, start, end })
+    }
+
     #[classattr]
     fn __match_args__() -> (&'static str,) {
         ("kind",)
@@ -134,6 +168,30 @@ impl Fault {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown(slf.as_any(), "Fault", &["kind", "call"])
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        value::equal(slf, other)
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
+        value::hash(slf)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        value::reduce(slf)
+    }
+}
+
+impl Fault {
+    /// The fault of a message.
+    pub(crate) fn read(&self, py: Python<'_>) -> PyResult<Report> {
+        Ok(Report {
+            kind: self.kind,
+            span: Span { start: self.start, end: self.end },
+            call: self.lost.as_ref().map(|call| call.get().read(py)).transpose()?,
+            place: self.call.and_then(|place| usize::try_from(place).ok()),
+        })
     }
 }
 

@@ -12,6 +12,7 @@ mod message;
 mod parser;
 mod render;
 mod tools;
+mod value;
 
 use pyo3::prelude::*;
 

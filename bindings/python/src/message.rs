@@ -1,12 +1,13 @@
 //! A whole answer. What is asked for is made an object of Python once.
 
-use del_dialects::Part;
+use del_dialects::{Part, Span};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::call::Call;
 use crate::event::Fault;
+use crate::value::{self, Reduced, Value};
 
 /// The markup by which a call was known: from its first byte to where the arguments begin.
 #[pyclass(frozen, get_all, module = "del_dialects", name = "Evidence")]
@@ -19,11 +20,39 @@ pub(crate) struct Evidence {
     end: u64,
 }
 
+impl Value for Evidence {
+    const FIELDS: &[&str] = &["dialect", "start", "end"];
+}
+
 #[pymethods]
 impl Evidence {
+    #[new]
+    fn new(dialect: String, start: u64, end: u64) -> Self {
+        Self { dialect, start, end }
+    }
+
     fn __repr__(&self) -> String {
         let Self { dialect, start, end } = self;
         format!("Evidence(dialect={dialect:?}, start={start}, end={end})")
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<bool> {
+        value::equal(slf, other)
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
+        value::hash(slf)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        value::reduce(slf)
+    }
+}
+
+impl Evidence {
+    fn read(&self) -> del_dialects::Evidence {
+        let Self { dialect, start, end } = self;
+        del_dialects::Evidence { dialect: dialect.clone(), span: Span { start: *start, end: *end } }
     }
 }
 
@@ -133,17 +162,49 @@ impl Message {
     #[getter]
     fn evidence(&self) -> Vec<Evidence> {
         let evidence = self.message.evidence.iter();
-        evidence
-            .map(|known| Evidence {
-                dialect: known.dialect.clone(),
-                start: known.span.start,
-                end: known.span.end,
-            })
-            .collect()
+        evidence.map(|known| Evidence::new(known.dialect.clone(), known.span.start, known.span.end)).collect()
     }
 
     fn __eq__(&self, other: &Self) -> bool {
         self.message == other.message
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        (self.content(py), self.reasoning(py), self.calls(py)?).into_pyobject(py)?.hash()
+    }
+
+    /// What an answer was before it was pickled, from the arguments that `__reduce__` gives.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the fields of an answer")]
+    fn _again(
+        py: Python<'_>,
+        dialect: Option<String>,
+        content: String,
+        reasoning: String,
+        calls: Vec<Bound<'_, Call>>,
+        parts: Vec<Stretch>,
+        faults: Vec<Bound<'_, Fault>>,
+        evidence: Vec<Bound<'_, Evidence>>,
+    ) -> PyResult<Self> {
+        let calls = calls.iter().map(|call| call.get().read(py)).collect::<PyResult<_>>()?;
+        let faults = faults.iter().map(|fault| fault.get().read(py)).collect::<PyResult<_>>()?;
+        let evidence = evidence.iter().map(|known| known.get().read()).collect();
+        let parts = parts.into_iter().map(Stretch::part).collect();
+        Ok(del_dialects::Message { dialect, content, reasoning, calls, parts, faults, evidence }.into())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, message) = (slf.py(), slf.get());
+        let state = (
+            message.dialect(),
+            message.content(py),
+            message.reasoning(py),
+            message.calls(py)?,
+            message.message.parts.iter().map(Stretch::of).collect::<Vec<_>>(),
+            message.faults(py)?,
+            message.evidence(),
+        );
+        Ok((slf.get_type().getattr("_again")?, state.into_pyobject(py)?))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -155,5 +216,31 @@ impl Message {
             field("calls")?,
             field("faults")?
         ))
+    }
+}
+
+/// A part of an answer, as it is pickled.
+#[derive(FromPyObject, IntoPyObject)]
+enum Stretch {
+    Call(usize),
+    Text(String),
+    Reasoning((String,)),
+}
+
+impl Stretch {
+    fn of(part: &Part) -> Self {
+        match part {
+            Part::Call(place) => Self::Call(*place),
+            Part::Text(text) => Self::Text(text.clone()),
+            Part::Reasoning(text) => Self::Reasoning((text.clone(),)),
+        }
+    }
+
+    fn part(self) -> Part {
+        match self {
+            Self::Call(place) => Part::Call(place),
+            Self::Text(text) => Part::Text(text),
+            Self::Reasoning((text,)) => Part::Reasoning(text),
+        }
     }
 }

@@ -87,6 +87,10 @@ impl Parser {
         Self { parser: self.parser.clone() }
     }
 
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+        self.__copy__()
+    }
+
     fn __repr__(&self) -> String {
         match &self.parser {
             Some(parser) => format!("<Parser, {} bytes held>", parser.held()),

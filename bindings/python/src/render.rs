@@ -2,7 +2,9 @@
 
 use del_dialects::{CallResult, Detail};
 use del_wire::{Prompt, ToolChoice};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyMapping, PyString};
 use serde_json::Value;
 
 use crate::call::{Call, dumps, loads};
@@ -61,24 +63,31 @@ pub(crate) fn render_answer(
     written.map_err(|error| RenderError::new_err(error.to_string()))
 }
 
-/// What running a call gave, as a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Result {
-    name: String,
-    text: String,
-    #[pyo3(default)]
-    id: Option<String>,
-    #[pyo3(default = true)]
-    ok: bool,
-}
-
 /// Results as the dialect hands them to the model, neutralised, for one message of the role `Dialect.results_role`.
 #[pyfunction]
-pub(crate) fn render_results(results: Vec<Result>, dialect: &Bound<'_, PyAny>) -> PyResult<String> {
-    let results: Vec<CallResult> =
-        results.into_iter().map(|Result { name, text, id, ok }| CallResult { id, name, text, ok }).collect();
-    Ok(one(dialect)?.render_results(&results))
+pub(crate) fn render_results(results: Vec<Bound<'_, PyAny>>, dialect: &Bound<'_, PyAny>) -> PyResult<String> {
+    let results = results.iter().enumerate().map(|(place, given)| result(place, given));
+    Ok(one(dialect)?.render_results(&results.collect::<PyResult<Vec<_>>>()?))
+}
+
+/// What running a call gave, as a dict.
+fn result(place: usize, given: &Bound<'_, PyAny>) -> PyResult<CallResult> {
+    let wrong = |member: &str, expected: &str, got: &str| {
+        PyTypeError::new_err(format!("results[{place}]{member}: expected {expected}, got {got}"))
+    };
+    let kind = |value: &Bound<'_, PyAny>| Ok::<_, PyErr>(value.get_type().name()?.to_string());
+    let Ok(given) = given.cast::<PyMapping>() else { return Err(wrong("", "a dict", &kind(given)?)) };
+    let member = |key: &str| if given.contains(key)? { given.get_item(key).map(Some) } else { Ok(None) };
+    let text = |key: &str| {
+        let Some(value) = member(key)?.filter(|value| !value.is_none()) else { return Ok(None) };
+        match value.cast::<PyString>() {
+            Ok(text) => Ok(Some(text.to_str()?.to_owned())),
+            Err(_) => Err(wrong(&format!(".{key}"), "a text", &kind(&value)?)),
+        }
+    };
+    let needed = |key: &str| text(key)?.ok_or_else(|| wrong(&format!(".{key}"), "a text", "nothing"));
+    let ok = member("ok")?.map_or(Ok(true), |ok| ok.extract())?;
+    Ok(CallResult { id: text("id")?, name: needed("name")?, text: needed("text")?, ok })
 }
 
 /// A conversation of the `OpenAI` API for a model without tools: definitions stand in the system prompt, calls and results

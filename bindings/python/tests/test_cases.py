@@ -1,5 +1,7 @@
 """Every case of every dialect, whole and in pieces: what Rust reads, Python is told."""
 
+import pickle
+
 import pytest
 from cases import CASES, TOOLS, Case
 
@@ -48,7 +50,13 @@ def test_case(case: Case) -> None:
         lost = next(fault.lost for fault in message.faults if fault.lost)
         assert (lost.name, lost.arguments) == (cut["name"], cut["arguments"])
 
+    again = pickle.loads(pickle.dumps(message))
+    assert again == message and hash(again) == hash(message)
+    assert (again.parts, again.faults, again.evidence) == (message.parts, message.faults, message.evidence)
+
     for size in (1, 3, len(case.text) + 1):
         parser = dd.Parser(case.dialect, tools(case), starts_in=case.starts_in)
         events = [event for piece in case.pieces(size) for event in parser.push(piece)]
-        assert collected(events + parser.finish(cut=case.cut)) == expected
+        events += parser.finish(cut=case.cut)
+        assert collected(events) == expected
+        assert pickle.loads(pickle.dumps(events)) == events

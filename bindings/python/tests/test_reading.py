@@ -1,7 +1,9 @@
 """What a program sees of an answer."""
 
+import concurrent.futures
 import copy
 import gc
+import multiprocessing
 import threading
 
 import pytest
@@ -44,11 +46,32 @@ def test_a_parser_holds_what_may_be_a_mark_and_ends_once() -> None:
     parser = dd.Parser("hermes")
     assert [event.text for event in parser.push("is 1 <")] == ["is 1 "]
     assert parser.held == 1
-    other = copy.copy(parser)
+    other, third = copy.copy(parser), copy.deepcopy(parser)
     assert [event.text for event in parser.finish()] == ["<"]
     with pytest.raises(ValueError, match="finished"):
         parser.push("more")
-    assert [event.text for event in other.push("2")] == ["<2"]
+    assert [event.text for event in other.push("2")] == [event.text for event in third.push("2")] == ["<2"]
+
+
+def test_what_is_read_is_data() -> None:
+    (text, start, *_, end) = dd.Parser("hermes").push(TEXT)
+    assert text == dd.Text("Let me look.", 0, 12) != dd.Text("Let me look.", 0, 13)
+    assert text != dd.Reasoning("Let me look.", 0, 12)
+    assert start == dd.CallStart(0, "list_dir", None, "hermes-json", 13, TEXT.index('{"path'))
+    assert len({text, copy.copy(text), copy.deepcopy(text), start, end}) == 3
+    message = dd.parse(TEXT[:60], "hermes", cut=True)
+    (fault,) = message.faults
+    assert copy.deepcopy(message) == message and copy.copy(fault) == fault
+    assert fault == dd.Fault("unclosed_call", None, fault.lost, fault.start, fault.end)
+    with pytest.raises(ValueError, match='kind: expected the kind of a fault, got "oops"'):
+        dd.Fault("oops", None, None, 0, 0)
+    surrogate = dd.Call("f", {"a": "\ud800"})
+    assert surrogate == copy.copy(surrogate) != dd.Call("f", {})
+
+
+def test_a_process_hands_back_what_it_read() -> None:
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert list(pool.map(dd.parse, [TEXT, "plain"])) == [dd.parse(TEXT), dd.parse("plain")]
 
 
 def test_a_dialect_of_ones_own() -> None:

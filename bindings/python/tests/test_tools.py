@@ -1,5 +1,6 @@
 """What tools may be given as, and what is no tool."""
 
+import functools
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -61,6 +62,26 @@ def test_a_model_of_pydantic_is_a_tool() -> None:
 def test_a_function_is_a_tool() -> None:
     shown = dd.render_definitions(get_weather, "hermes")
     assert '"enum": ["C", "F"]' in shown and '"required": ["city"]' in shown and "The city" in shown
+
+
+class Finder:
+    """Finds things"""
+
+    def __call__(self, what: str, most: int = 3) -> list[str]: ...
+
+
+def test_what_can_be_called_is_a_tool() -> None:
+    found = dd.Tools([Finder(), functools.partial(get_weather, unit="C")])
+    assert found.names == ["Finder", "get_weather"]
+    shown = dd.render_definitions(found, "hermes")
+    assert '"what": {"type": "string"}' in shown and '"most": {"type": "integer"}' in shown and "Finds things" in shown
+
+
+def test_an_annotation_that_is_not_defined() -> None:
+    def lost(x: "Nowhere") -> None: ...  # type: ignore[name-defined] # noqa: F821
+
+    with pytest.raises(dd.ToolsError, match="lost: expected annotations that are defined.*'Nowhere'"):
+        dd.Tools(lost)
 
 
 class Hostile(dict):  # type: ignore[type-arg]

@@ -60,8 +60,15 @@ def test_prompts_and_results() -> None:
     assert results.startswith("<tool_response>") and results.count("</tool_response>") == 1
     failed = [{"name": "f", "text": "no", "ok": False, "id": "a"}]
     assert "no" in dd.render_results(failed, "amrita-am")
-    with pytest.raises((KeyError, TypeError, ValueError), match="text"):
-        dd.render_results([{"name": "f"}], "hermes")  # type: ignore[typeddict-item]
+    for wrong, said in (
+        ({"name": "f"}, r"\.text: expected a text, got nothing"),
+        ({"name": "f", "text": 3}, r"\.text: expected a text, got int"),
+        (("f", "text"), ": expected a dict, got tuple"),
+    ):
+        with pytest.raises(TypeError, match=r"^results\[1\]" + said):
+            dd.render_results([failed[0], wrong], "hermes")  # type: ignore[list-item]
+    with pytest.raises(UnicodeEncodeError):
+        dd.render_results([{"name": "f", "text": "\ud800"}], "hermes")
     assert dd.restore(dd.neutralise("<tool_call>")) == "<tool_call>" != dd.neutralise("<tool_call>")
 
 

@@ -52,6 +52,27 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// Every kind there is.
+    pub const ALL: &'static [Self] = &[
+        Self::UnclosedCall,
+        Self::BadArguments,
+        Self::BadCall,
+        Self::MissingCloser,
+        Self::MissingOpener,
+        Self::OrphanMark,
+        Self::Repaired,
+        Self::GuessedBorder,
+        Self::GuessedValue,
+        Self::DoubleEncoded,
+        Self::DuplicateKey,
+        Self::InventedResult,
+        Self::UnclosedReasoning,
+        Self::ReasoningNotOpened,
+        Self::WrongType,
+        Self::NotDeclared,
+        Self::Limit,
+    ];
+
     /// The name of this kind in answers of `del parse`.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,5 +1,6 @@
 """Tool definitions as JSON text, from what Python programs have them as."""
 
+import functools
 import inspect
 import json
 import types
@@ -60,8 +61,16 @@ def _of_model(model: Any) -> dict[str, Any]:
 
 
 def _of_function(function: Callable[..., Any]) -> dict[str, Any]:
-    name = getattr(function, "__name__", type(function).__name__)
-    hints = typing.get_type_hints(function, include_extras=True)
+    named: Any = function
+    while isinstance(named, functools.partial):
+        named = named.func
+    name = getattr(named, "__name__", type(named).__name__)
+    # An object that can be called has its annotations in its class.
+    written = named if hasattr(named, "__name__") else type(named).__call__
+    try:
+        hints = typing.get_type_hints(written, include_extras=True)
+    except NameError as error:
+        raise ToolsError(f"{name}: expected annotations that are defined, got one that is not: {error}") from error
     properties, required = {}, []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -70,7 +79,7 @@ def _of_function(function: Callable[..., Any]) -> dict[str, Any]:
         if parameter.default is parameter.empty:
             required.append(parameter.name)
     parameters = {"type": "object", "properties": properties, "required": required}
-    return {"name": name, "description": inspect.getdoc(function) or "", "parameters": parameters}
+    return {"name": name, "description": inspect.getdoc(named) or "", "parameters": parameters}
 
 
 def _schema(kind: Any, place: str) -> dict[str, Any]:

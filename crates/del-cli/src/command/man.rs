@@ -25,9 +25,8 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, mut program: clap::Command) -> Result<Exit> {
-    // Names of commands get the names of those before them.
-    program.build();
     if let Some(folder) = &options.dir {
+        let program = without_help(program);
         let written =
             std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
         written.map_err(|error| {
@@ -35,6 +34,8 @@ pub(crate) fn run(options: &Options, mut program: clap::Command) -> Result<Exit>
         })?;
         return Ok(Exit::Done);
     }
+    // Names of commands get the names of those before them.
+    program.build();
     let mut command = &program;
     for name in &options.command {
         command = command.find_subcommand(name).ok_or_else(|| {
@@ -46,4 +47,9 @@ pub(crate) fn run(options: &Options, mut program: clap::Command) -> Result<Exit>
     Man::new(command.clone()).render(&mut page)?;
     std::io::stdout().lock().write_all(&page)?;
     Ok(Exit::Done)
+}
+
+/// To the parser of arguments, `help` before another command is one too: a page of it would have nothing but its name.
+fn without_help(command: clap::Command) -> clap::Command {
+    command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
