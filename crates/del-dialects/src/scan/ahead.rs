@@ -247,19 +247,26 @@ impl Starts {
         const MOST_AT_ONCE: usize = 16;
         let patterns = |mark: &Mark| -> Vec<Vec<u8>> {
             let behind = (0..=u8::MAX).filter(|byte| self.behind.may_be(mark.byte, *byte));
-            let pairs: Vec<_> = behind.map(|behind| vec![mark.byte, behind]).collect();
-            if pairs.len() <= FEW { pairs } else { vec![vec![mark.byte]] }
+            let behind: Vec<u8> = behind.take(FEW + 1).collect();
+            if behind.len() > FEW {
+                return vec![vec![mark.byte]];
+            }
+            behind.into_iter().map(|behind| vec![mark.byte, behind]).collect()
         };
-        let count = self.marks.iter().map(|mark| patterns(mark).len()).sum::<usize>();
+        let marks: Vec<(&Mark, Vec<Vec<u8>>)> =
+            self.marks.iter().map(|mark| (mark, patterns(mark))).collect();
+        let count = marks.iter().map(|(_, patterns)| patterns.len()).sum::<usize>();
         // With a mark that stands alone, all are looked for by their first bytes.
         let rare = self.marks.iter().all(|mark| commonness(mark.byte) < COMMON);
-        let at_once = rare && self.marks.len() <= GROUPS && count <= MOST_AT_ONCE;
-        let (packed, alone): (Vec<&Mark>, Vec<&Mark>) = self.marks.iter().partition(|mark| {
-            self.marks.len() > 3 && (at_once || patterns(mark).iter().all(|pattern| pattern.len() > 1))
+        let at_once = rare && marks.len() <= GROUPS && count <= MOST_AT_ONCE;
+        let several = marks.len() > 3;
+        let (packed, alone): (Vec<_>, Vec<_>) = marks.into_iter().partition(|(_, patterns)| {
+            several && (at_once || patterns.iter().all(|pattern| pattern.len() > 1))
         });
+        let alone: Vec<&Mark> = alone.into_iter().map(|(mark, _)| mark).collect();
         // Groups get patterns in turn: so the first of each mark have groups of their own.
         let mut pairs: Vec<(usize, Vec<u8>)> =
-            packed.into_iter().flat_map(|mark| patterns(mark).into_iter().enumerate()).collect();
+            packed.into_iter().flat_map(|(_, patterns)| patterns.into_iter().enumerate()).collect();
         pairs.sort_by_key(|(nth, _)| *nth);
         // Elsewhere there is none, and what would look for one need not be there.
         let pairs = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {

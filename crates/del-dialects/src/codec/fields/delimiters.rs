@@ -216,9 +216,9 @@ fn value(form: &FieldForm, ending: impl Iterator<Item = Spelling>, openers: &[St
     let stems = form.value_close.iter().filter_map(|close| close.strip_suffix('>'));
     let stems = stems.filter(|stem| has_fixed_closer(form) && stem.starts_with("</") && stem.len() > 3);
     marks.extend(stems.map(|stem| (stem.to_owned(), Misspelt)));
-    marks.extend(
-        form.tag().map(|_| [" ", ">"].map(|behind| (format!("\"{behind}"), Attribute))).into_iter().flatten(),
-    );
+    if form.tag().is_some() {
+        marks.extend(["\" ", "\">"].map(|end| (end.to_owned(), Attribute)));
+    }
     let own = marks.len();
     // A mark as short as `<` is too common in values to mean that their closer is missing.
     marks.extend(form.open.iter().filter(|open| open.len() > 2).map(|open| (open.clone(), Field)));

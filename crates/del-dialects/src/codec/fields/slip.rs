@@ -6,7 +6,7 @@ use super::lookahead::Lookahead;
 use super::value::MAX_LAST;
 use crate::dialect::KeyKind;
 use crate::scan::is_word;
-use crate::tool::{Tool, declared};
+use crate::tool::declared;
 
 /// So far behind a closer something is looked for that nearly follows a value, in bytes.
 pub(super) const MAX_NEAR: usize = 48;
@@ -20,16 +20,20 @@ const MAX_SLIP: usize = 3;
 /// So much of a delimiter has to be there.
 const MIN_NEARLY: usize = 5;
 
-impl Lookahead<'_> {
+impl<'a> Lookahead<'a> {
+    /// The names of the arguments that are not given yet.
+    fn missing(&self) -> impl Iterator<Item = &'a str> + use<'_, 'a> {
+        let names = self.given.tool.into_iter().flat_map(declared);
+        names.filter(|name| !self.keys.contains(*name))
+    }
+
     /// True behind the name of an argument that is not given, and signs. So much of the value is remembered.
     pub(super) fn is_behind_a_key(&self) -> bool {
         let sign = |c: &char| !c.is_alphanumeric() && *c != '_';
         let signs: usize =
             self.before.chars().rev().take(MAX_SIGNS).take_while(sign).map(char::len_utf8).sum();
         let before = &self.before[..self.before.len() - signs];
-        let names =
-            |name: &str| name.len() <= MAX_LAST / 2 && before.ends_with(name) && !self.keys.contains(name);
-        self.given.tool.is_some_and(|tool| declared(tool).any(names))
+        self.missing().any(|name| name.len() <= MAX_LAST / 2 && before.ends_with(name))
     }
 
     /// Whether the name of an argument that is not given stands at `from`, behind what is left of an opener; none where more
@@ -47,12 +51,9 @@ impl Lookahead<'_> {
         let rest = rest.trim_start_matches(' ').trim_start_matches(['"', '\'']);
         let word = rest.bytes().take(MAX_WORD).take_while(|byte| is_word(*byte)).count();
         self.work += word as u64;
-        let meant = |tool: &Tool| {
-            declared(tool).any(|name| name == &rest[..word]) && !self.keys.contains(&rest[..word])
-        };
         match rest.as_bytes().get(word) {
             None if word < MAX_WORD && self.end.is_none() => None,
-            Some(_) if self.given.tool.is_some_and(meant) => Some(true),
+            Some(_) if self.missing().any(|name| name == &rest[..word]) => Some(true),
             _ => Some(false),
         }
     }
@@ -60,9 +61,8 @@ impl Lookahead<'_> {
     /// True for a line that begins with the name of an argument which is not given, and something else than a word behind it.
     pub(super) fn begins_with_key(&self, from: usize) -> bool {
         let line = &self.text[from..];
-        let behind = |name: &str| line.strip_prefix(name).filter(|_| !self.keys.contains(name));
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        self.given.tool.is_some_and(|tool| declared(tool).filter_map(behind).any(ends))
+        self.missing().filter_map(|name| line.strip_prefix(name)).any(ends)
     }
 
     /// True where the text between these places begins nearly as what may follow a value does: as a delimiter, or with the
@@ -71,11 +71,11 @@ impl Lookahead<'_> {
         let to = to.min(from + MAX_NEAR).min(self.text.len());
         let near = &self.text.as_bytes()[from.min(to)..to];
         self.work += near.len() as u64;
-        let Given { form, marks, tool, .. } = *self.given;
+        let Given { form, marks, .. } = *self.given;
         let close = |byte: u8| form.header_close.iter().any(|close| close.as_bytes().first() == Some(&byte));
         let names = |at: usize| {
-            let name = |name: &str| near[..at].ends_with(name.as_bytes()) && !self.keys.contains(name);
-            (near[at] == b'"' || close(near[at])) && tool.is_some_and(|tool| declared(tool).any(name))
+            (near[at] == b'"' || close(near[at]))
+                && self.missing().any(|name| near[..at].ends_with(name.as_bytes()))
         };
         let own = |mark: &&str| !form.noise.iter().any(|noise| mark.starts_with(noise.as_str()));
         let mut own = marks.next.automaton.spellings().filter(own);

@@ -83,7 +83,7 @@ impl FieldsReader {
     /// not go out while it arrives.
     pub(super) fn value_start(&mut self, on: &mut On<'_, '_>) -> Step {
         let (form, rest) = (on.given.form, &on.text[on.kept..]);
-        let markup = match (&on.given.marks.line, rest.as_bytes()) {
+        let mut markup = match (&on.given.marks.line, rest.as_bytes()) {
             (Some(line), _) if rest.starts_with(&line.space) => line.space.len(),
             (Some(line), _) if line.space.starts_with(rest) && !on.last() => {
                 return Break(ArgsProgress::More);
@@ -93,7 +93,6 @@ impl FieldsReader {
             (None, [b'\r', b'\n', ..]) if form.framed => 2,
             _ => 0,
         };
-        let mut markup = markup;
         // The end of the header once more.
         let again = |close: &String| close.bytes().next_back() == rest.bytes().next();
         if markup == 0 && form.framed && form.header_close.iter().any(again) {

@@ -100,12 +100,9 @@ const MEMBERS: usize = 64;
 fn lost_brace(text: &str, tool: Option<&Tool>) -> bool {
     let most = (0..=text.len().min(MEMBERS)).rev().find(|most| text.is_char_boundary(*most)).unwrap_or(0);
     let line = text[..most].split('\n').next().unwrap_or_default();
-    let members = line.match_indices("\":").filter_map(|(at, _)| {
-        let key = line[..at].rsplit(['"', '{', ' ', ':']).next()?;
-        Some(key)
-    });
-    let known = |key: &str| tool.is_some_and(|tool| declared(tool).any(|name| name == key));
-    members.into_iter().any(known)
+    let key = |at: usize| line[..at].rsplit(['"', '{', ' ', ':']).next();
+    let mut keys = line.match_indices("\":").filter_map(|(at, _)| key(at));
+    keys.any(|key| tool.is_some_and(|tool| declared(tool).any(|name| name == key)))
 }
 
 impl Kind {
