@@ -71,20 +71,18 @@ impl Parser {
 
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
     pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
-        if self.held.is_empty() {
-            if !text.is_empty() && self.engine.pass_plain(&self.plan, text, sink) {
-                return;
-            }
-            let used = self.engine.run(&self.plan, text, None, sink);
+        let held = self.held.len();
+        if held > 0 {
+            self.held.push_str(text);
+        }
+        let all = if held > 0 { &self.held } else { text };
+        let engine = &mut self.engine;
+        let plain = if text.is_empty() { None } else { engine.pass_plain(&self.plan, all, held, sink) };
+        let used = plain.unwrap_or_else(|| engine.run(&self.plan, all, None, sink));
+        if held == 0 {
             self.held.push_str(&text[used..]);
         } else {
-            self.held.push_str(text);
-            let used = self.engine.run(&self.plan, &self.held, None, sink);
-            if used == self.held.len() {
-                self.held.clear();
-            } else {
-                self.held.drain(..used);
-            }
+            self.held.drain(..used);
         }
     }
 

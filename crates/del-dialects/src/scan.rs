@@ -191,9 +191,14 @@ impl Automaton {
         self.made().starts.begins_with(byte)
     }
 
+    /// False when surely no pattern begins in `bytes`, as a quick look tells.
+    pub(crate) fn may_begin_in(&self, bytes: &[u8]) -> bool {
+        self.made().starts.any_in(bytes)
+    }
+
     /// True when no pattern begins in `bytes`, as far as they tell.
     pub(crate) fn is_absent(&self, bytes: &[u8]) -> bool {
-        if !self.made().starts.any_in(bytes) {
+        if !self.may_begin_in(bytes) {
             return true;
         }
         let mut scan = Scan::default();

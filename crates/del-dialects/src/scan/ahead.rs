@@ -74,8 +74,8 @@ enum Search {
     One(u8),
     Two(u8, u8),
     Three(u8, u8, u8),
-    /// Marks with the byte behind them.
-    Pairs(Box<packed::Searcher>),
+    /// Marks, or marks with the byte behind them.
+    Packed(Box<packed::Searcher>),
     /// All marks, by `numbers`.
     Table,
 }
@@ -263,26 +263,32 @@ impl Starts {
         let (packed, alone): (Vec<_>, Vec<_>) = marks.into_iter().partition(|(_, patterns)| {
             several && (at_once || patterns.iter().all(|pattern| pattern.len() > 1))
         });
-        let alone: Vec<&Mark> = alone.into_iter().map(|(mark, _)| mark).collect();
         // Groups get patterns in turn: so the first of each mark have groups of their own.
         let mut pairs: Vec<(usize, Vec<u8>)> =
             packed.into_iter().flat_map(|(_, patterns)| patterns.into_iter().enumerate()).collect();
         pairs.sort_by_key(|(nth, _)| *nth);
-        // Elsewhere there is none, and what would look for one need not be there.
-        let pairs = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-            packed::Searcher::new(pairs.into_iter().map(|(_, pattern)| pattern))
+        let pairs = search_packed(pairs.into_iter().map(|(_, pattern)| pattern));
+        let single: Vec<u8> = if pairs.is_some() {
+            alone.into_iter().map(|(mark, _)| mark.byte).collect()
+        } else {
+            self.marks.iter().map(|mark| mark.byte).collect()
+        };
+        let apart = || {
+            single.chunks(3).map(|bytes| match *bytes {
+                [a, b, c] => Search::Three(a, b, c),
+                [a, b] => Search::Two(a, b),
+                [a] => Search::One(a),
+                _ => Search::Table,
+            })
+        };
+        // Each has a group of its own.
+        let singles = if (4..=GROUPS).contains(&single.len()) {
+            search_packed(single.iter().map(|byte| vec![*byte]))
         } else {
             None
         };
-        let single = if pairs.is_some() { alone } else { self.marks.iter().collect() };
-        let singles = single.chunks(3).map(|bytes| match *bytes {
-            [a, b, c] => Search::Three(a.byte, b.byte, c.byte),
-            [a, b] => Search::Two(a.byte, b.byte),
-            [a] => Search::One(a.byte),
-            _ => Search::Table,
-        });
-        let all: Vec<Search> =
-            pairs.map(|pairs| Search::Pairs(Box::new(pairs))).into_iter().chain(singles).collect();
+        let singles = singles.map_or_else(|| apart().collect(), |search| vec![search]);
+        let all: Vec<Search> = pairs.into_iter().chain(singles).collect();
         if all.len() > MAX_SEARCHES { vec![Search::Table] } else { all }
     }
 
@@ -292,11 +298,18 @@ impl Starts {
             Search::One(a) => memchr(*a, text),
             Search::Two(a, b) => memchr2(*a, *b, text),
             Search::Three(a, b, c) => memchr3(*a, *b, *c, text),
-            Search::Pairs(pairs) => pairs.find(&bytes[from..=to]).map(|pair| pair.start()),
+            Search::Packed(pairs) => pairs.find(&bytes[from..=to]).map(|pair| pair.start()),
             Search::Table => text.iter().position(|byte| self.numbers[*byte as usize] != 0),
         };
         place.map(|place| from + place)
     }
+}
+
+/// A search for all these at once; none where the processor has none, as what would look for one need not be there.
+fn search_packed(patterns: impl Iterator<Item = Vec<u8>>) -> Option<Search> {
+    let has = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    let searcher = if has { packed::Searcher::new(patterns) } else { None };
+    searcher.map(|searcher| Search::Packed(Box::new(searcher)))
 }
 
 /// The byte at this place of a spelling; none where any may stand.
