@@ -11,6 +11,7 @@ Usage: scripts/demo.sh [--keep | --serve]
   --keep    leave the model server running, and print its base URL and pid
   --serve   start the model server and leave it running, without anything else;
             its base URL and its pid stand in .cache/demo/base_url and .cache/demo/pid
+            (both options take a server that an earlier run has left)
   --help    this text
 
 Needs Rust, a C compiler and Python 3.10 or newer (PYTHON=… picks another one).
@@ -124,7 +125,10 @@ weights_are_right() {
 
 start_server() {
     local address_file=$cache/address.$$ stay=() waited
-    [[ $keep == no ]] || stay=(--stay)
+    if [[ $keep == yes ]]; then
+        ! take_server || return 0
+        stay=(--stay)
+    fi
     rm -f "$address_file"
     # Its threads wait for work asleep: a spinning thread costs a whole core.
     GOMP_SPINCOUNT=0 OMP_WAIT_POLICY=PASSIVE nohup "$venv/bin/python" "$root/scripts/server.py" "$weights" \
@@ -142,6 +146,21 @@ start_server() {
     done
     tail -n 5 "$cache/server.log" >&2
     die "the server did not start; its log is $cache/server.log"
+}
+
+# Takes the server that an earlier run has left: two would be one that nobody stops.
+take_server() {
+    local pid
+    [[ -s $cache/pid && -s $cache/base_url ]] || return 1
+    pid=$(<"$cache/pid")
+    # Its number may be another program's by now.
+    [[ $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") == *" $root/scripts/server.py $weights "* ]] || return 1
+    base_url=$(<"$cache/base_url")
+    if ! is_healthy "${base_url%/v1}"; then
+        kill "$pid" 2>/dev/null
+        return 1
+    fi
+    echo "    it runs already"
 }
 
 is_healthy() {
@@ -234,11 +253,15 @@ END
 }
 
 hand_over_server() {
-    echo "$base_url" >"$cache/base_url"
-    echo "$server_pid" >"$cache/pid"
+    local pid
+    if [[ -n $server_pid ]]; then
+        echo "$base_url" >"$cache/base_url"
+        echo "$server_pid" >"$cache/pid"
+        server_pid=
+    fi
+    pid=$(<"$cache/pid")
     echo
-    echo "The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)"
-    server_pid=
+    echo "The server stays: base URL $base_url, pid $pid (stop it with: kill $pid)"
     [[ $tasks == yes ]] || return 0
     cat <<END
 Try: $(quoted "$del" -p "Read the file notes.txt and tell me what it says.") \\

@@ -136,8 +136,9 @@ build_python() {
     rm -rf "$source"
     mkdir -p "$source"
     tar -xzf "$out"/del_dialects-*.tar.gz -C "$source" --strip-components 1
-    maturin build --quiet --release --strip --locked --zig --compatibility manylinux_2_28 \
-        --manifest-path "$source/bindings/python/Cargo.toml" --interpreter "$(command -v "$python")" --out "$out"
+    # There, what the package is called is read from pyproject.toml, which a manifest named here would pass by.
+    (cd "$source" && maturin build --quiet --release --strip --locked --zig --compatibility manylinux_2_28 \
+        --interpreter "$(command -v "$python")" --out "$out") || die "the wheel does not build (see above)"
     check_python
     list_contents bindings/python/Cargo.toml del-python del_dialects
 }

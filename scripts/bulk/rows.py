@@ -16,7 +16,13 @@ def texts() -> list[str]:
     return [*cases, *prose, *broken]
 
 
-def write(folder: Path, rows: int, files: int) -> None:
+def behind_prose(text: str, row: int) -> str:
+    """An answer of one to four kilobytes, as models write them, no two the same: some paragraphs before what it does."""
+    sentences = [f"Line {row + number} of the log says {row * number % 9973} of {number}." for number in range(26 + row % 76)]
+    return " ".join([*sentences, "\n\n", text])
+
+
+def write(folder: Path, rows: int, files: int, long: bool = False) -> None:
     """Files with rows of id and text; the same ones each time."""
     folder.mkdir(parents=True)
     all_texts = texts()
@@ -24,5 +30,8 @@ def write(folder: Path, rows: int, files: int) -> None:
     for number in range(files):
         ids = range(number * share, min((number + 1) * share, rows))
         # A prime step, so that each file has some of all.
-        table = pa.table({"id": pa.array(ids, pa.int64()), "text": [all_texts[row * 7919 % len(all_texts)] for row in ids]})
+        chosen = [all_texts[row * 7919 % len(all_texts)] for row in ids]
+        if long:
+            chosen = [behind_prose(text, row) for text, row in zip(chosen, ids, strict=True)]
+        table = pa.table({"id": pa.array(ids, pa.int64()), "text": chosen})
         pq.write_table(table, folder / f"part-{number:03}.parquet", row_group_size=max(share // 2, 1))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import processes
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import rows
 
@@ -40,6 +41,8 @@ def main() -> None:
         for command in (["parse"], ["convert", "--to", "hermes"]):
             single_machine([args.program, *command], source, home / command[0], args.rows)
         rates(args.program, source, home / "rates")
+        rows.write(home / "long", args.rows // 10, max(args.files // 10, 1), long=True)
+        rates(args.program, home / "long", home / "rates")
     if args.only in (None, "ray"):
         cluster(source, home / "ray", args.rows, args.files)
     if args.only in (None, "hosts"):
@@ -165,7 +168,9 @@ def rates(program: str, source: Path, home: Path) -> None:
             made = column(pq.read_table(path, use_threads=False))
             pq.write_table(made, home / "package" / path.name)
 
-    count = sum(pq.read_metadata(path).num_rows for path in source.iterdir())
+    columns = [pq.read_table(path, columns=["text"])["text"] for path in source.iterdir()]
+    count = sum(map(len, columns))
+    print(f"rate: rows of {sum(pc.sum(pc.binary_length(column)).as_py() for column in columns) / count:,.0f} bytes")
     pa.set_cpu_count(1)
     work = {"pyarrow alone": pyarrow, "del parse": run("parse"), "del convert": run("convert", "--to", "hermes"), "ParseColumn": package}
     least = {name: min(seconds(one) for _ in range(3)) for name, one in work.items()}

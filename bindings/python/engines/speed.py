@@ -52,6 +52,11 @@ def best(pieces: list[str], read: Callable[[], Callable[[str], Any]]) -> float:
     return min(times)
 
 
+def objects(make: Callable[[], Any]) -> float:
+    """What the engine's objects for a piece of arguments cost, whoever makes them."""
+    return best([""] * 2000, lambda: lambda _: make())
+
+
 def table(rows: dict[str, float], reference: str) -> None:
     for name, each in rows.items():
         print(f"{name:32} {each:9.2f} us  {each / rows[reference]:7.2f}x")
@@ -70,6 +75,10 @@ def overhead() -> None:
 
 def vllm() -> None:
     from test_vllm import ToolParserManager, request
+    from vllm.entrypoints.generate.base.protocol import DeltaMessage
+
+    def message() -> Any:
+        return DeltaMessage(tool_calls=[{"index": 0, "function": {"arguments": "abcd"}}])
 
     asked = request(TOOLS)
     for dialect, own in {"hermes-json": "hermes", "qwen3-coder": "qwen3_coder", "glm45": "glm45"}.items():
@@ -97,6 +106,7 @@ def vllm() -> None:
         table(
             {
                 "Del": best(pieces, lambda dialect=dialect: dd.Parser(dialect, dd.Tools(TOOLS)).push),
+                "vLLM, its objects alone": objects(message),
                 f"vLLM, del-{dialect}": best(pieces, reader(f"del-{dialect}")),
                 f"vLLM, {own}": best(pieces, reader(own)),
             },
@@ -143,6 +153,12 @@ def sglang() -> None:
     from test_sglang import FunctionCallParser, Tool, Tokenizer
 
     tools = [Tool(type="function", function=tool) for tool in TOOLS]
+
+    from sglang.srt.function_call.core_types import StreamingParseResult  # test_sglang has put it into the path
+
+    def result() -> Any:
+        return StreamingParseResult(calls=[{"tool_index": 0, "name": None, "parameters": "abcd"}])
+
     for dialect, own in {"hermes-json": "qwen25", "qwen3-coder": "qwen3_coder", "glm45": "glm45"}.items():
         pieces = stream(dialect)
 
@@ -153,6 +169,7 @@ def sglang() -> None:
         table(
             {
                 "Del": best(pieces, lambda dialect=dialect: dd.Parser(dialect, dd.Tools(TOOLS)).push),
+                "SGLang, its objects alone": objects(result),
                 f"SGLang, del-{dialect}": best(pieces, reader(f"del-{dialect}")),
                 f"SGLang, {own}": best(pieces, reader(own)),
             },

@@ -65,6 +65,7 @@ class Server:
             if delta is not None:
                 calls = [(call.index, call.function.name, call.function.arguments) for call in delta.tool_calls]
                 assert all(bool(call.id) == bool(call.function.name) for call in delta.tool_calls)
+                assert None not in delta.model_dump(exclude_unset=True).values()  # a client would get it as null
                 answer.add(delta.content, delta.reasoning, calls)
         return answer
 

@@ -113,10 +113,14 @@ impl Engine {
         if line == 0 || self.before(io, end - line)[1] != b'\n' {
             return 0;
         }
-        // In an open fence it is code, unless it is what opened the fence.
-        let noted = self.text.noted >= io.base + end as u64;
-        self.note(io, end - line);
-        if self.text.fence.is_open() == noted { line } else { 0 }
+        let place = io.base + end as u64;
+        // Of a line that is noted, in part or whole, the fence says no more what stood before it.
+        if self.text.noted <= place - line as u64 {
+            self.note(io, end - line);
+            // In an open fence it is code.
+            self.text.fenced = (!self.text.fence.is_open()).then_some(place);
+        }
+        if self.text.fenced == Some(place) { line } else { 0 }
     }
 
     /// Behind calls in a fence of their own: drops the line that closes it.

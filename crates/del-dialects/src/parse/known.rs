@@ -26,6 +26,8 @@ pub(super) struct Prose {
     pub(super) fence: Fence,
     /// How far in the answer `fence` and `fresh` have seen it.
     pub(super) noted: u64,
+    /// Where a line ends that opens a fence, the last that was looked for.
+    pub(super) fenced: Option<u64>,
     /// It may turn out to be thinking.
     pub(super) undecided: bool,
     /// Nothing but white space and thinking so far.
@@ -169,6 +171,7 @@ impl Default for Prose {
         Self {
             fence: Fence::default(),
             noted: 0,
+            fenced: None,
             undecided: false,
             fresh: true,
             behind_call: false,

@@ -74,6 +74,7 @@ fn check(label: &str, dialect: &str, case: &Case, long: bool) -> Result<(), Stri
     let (message, events) = read(parser(), [case.text.as_str()], case.end());
     compare(case, &message, &mut wrong);
     renders(dialect, case, &mut wrong);
+    same_wherever_it_began(dialect, case, &message, &mut wrong);
     // While one works on the engine, whole texts tell the most in the least time.
     if env::var_os("DEL_SHORT").is_none() {
         same_however_split(case, &message, &events, &parser, &mut wrong);
@@ -330,5 +331,21 @@ fn reads_alike(label: &str, case: &Case, own: &Message, wrong: &mut Vec<String>)
             OTHERS.lock().expect("no test panics with the lock").push(line.clone());
             wrong.push(format!("auto: {line}"));
         }
+    }
+}
+
+/// (g) Where no thinking shows, an answer that may have begun inside it means the same as one that did not.
+fn same_wherever_it_began(dialect: &str, case: &Case, message: &Message, wrong: &mut Vec<String>) {
+    let mut turn = case.turn();
+    if turn.starts != Start::Text {
+        return;
+    }
+    turn.starts = Start::Unknown;
+    let (open, _) = read(reading::parser(Some(dialect), turn), [case.text.as_str()], case.end());
+    if open.reasoning.is_empty() && (&open.content, &open.calls) != (&message.content, &message.calls) {
+        wrong.push(format!(
+            "starts in unknown\n  expected {:?}, {:?}\n  got      {:?}, {:?}",
+            message.content, message.calls, open.content, open.calls
+        ));
     }
 }

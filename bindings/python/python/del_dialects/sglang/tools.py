@@ -85,6 +85,9 @@ class DelDetector(BaseFormatDetector):  # type: ignore[misc]
             if call.name is not None and not self._forwarded(call.name, self._get_tool_indices(tools)):
                 self._dropped.add(call.index)
             if call.index not in self._dropped:
-                place = call.index - sum(dropped < call.index for dropped in self._dropped)
-                calls.append({"tool_index": place, "name": call.name, "parameters": call.arguments})
+                calls.append({"tool_index": self._place(call.index), "name": call.name, "parameters": call.arguments})
         return StreamingParseResult(normal_text=delta.content, calls=calls)
+
+    def _place(self, index: int) -> int:
+        """Which of the calls it is that are handed on."""
+        return index - sum(dropped < index for dropped in self._dropped) if self._dropped else index

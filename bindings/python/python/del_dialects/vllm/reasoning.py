@@ -112,7 +112,8 @@ class DelReasoningParser(ReasoningParser):  # type: ignore[misc]
         self._over = self._over or bool(delta.content)
         if not delta:
             return None
-        return DeltaMessage(content=delta.content or None, reasoning=delta.reasoning or None)
+        told = {"content": delta.content, "reasoning": delta.reasoning}
+        return DeltaMessage(**{field: text for field, text in told.items() if text})
 
     def _text(self, ids: Sequence[int]) -> str:
         return str(self.model_tokenizer.decode(list(ids)))

@@ -108,9 +108,13 @@ def _message(delta: engine.Delta) -> Any:
     """What a piece has settled, as vLLM hands it on; nothing where nothing is."""
     if not delta:
         return None
-    # Checked in one go, which takes less than making each object by itself.
+    # What is not given is not sent, as with vLLM's own parsers. Objects are checked in one go, which takes less than
+    # making each by itself.
     calls = [_call(call) for call in delta.calls]
-    return DeltaMessage(content=delta.content or None, reasoning=delta.reasoning or None, tool_calls=calls)
+    if not delta.content and not delta.reasoning:
+        return DeltaMessage(tool_calls=calls)
+    told = {"content": delta.content, "reasoning": delta.reasoning, "tool_calls": calls}
+    return DeltaMessage(**{field: value for field, value in told.items() if value})
 
 
 def _call(call: engine.CallDelta) -> dict[str, Any]:
