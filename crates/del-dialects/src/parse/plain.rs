@@ -3,10 +3,9 @@
 
 use super::known::Prose;
 use super::plan::Plan;
-use super::text::Marks;
 use super::{Engine, Meaning, State};
 use crate::event::{Event, Sink};
-use crate::scan::{Ahead, Scan, is_word};
+use crate::scan::{Scan, is_word};
 
 /// Longer pieces are searched for marks, which is faster than looking at each byte.
 const SHORT: usize = 32;
@@ -76,15 +75,11 @@ impl Engine {
         if special && bytes.iter().any(|byte| matches!(byte, b'`' | b'~' | b'\n')) {
             return None;
         }
-        let mut used = text.len();
+        let (mut used, mut again) = (text.len(), 0);
         if !scan.is_fresh() || special && plan.text.may_begin_in(bytes) {
-            let tail = &self.position.tail;
-            let marks = Marks { plan, text: &plan.text, bytes, tail, anywhere: self.takes_any_name(plan) };
-            let mut again = 0;
-            if marks.find(&mut scan, &mut Ahead::default(), &mut look, &mut again).is_some() {
+            if plan.text.find(&mut scan, bytes, &mut look, &mut again).is_some() {
                 return None;
             }
-            self.position.work += again;
             used -= plan.text.pending(&scan);
         }
         let prose = &text[..used];
@@ -95,6 +90,7 @@ impl Engine {
         if let State::Text(at) = &mut self.state {
             *at = scan;
         }
+        self.position.work += again;
         if used > 0 {
             let to = self.position.base + used as u64;
             self.text.pass_plain(prose.as_bytes(), to);

@@ -51,8 +51,6 @@ pub struct Plan {
     pub(super) lead_bytes: Vec<u8>,
     /// For each byte, whether a mark or code may begin with it in text, or a line ends.
     pub(super) special: Box<[bool; 256]>,
-    /// For each byte, whether a mark begins with it that counts anywhere in a line.
-    pub(super) inline: Box<[bool; 256]>,
     /// The walk whose header an answer may begin in the middle of, its opening mark being the prompt's last.
     pub(super) headless: Option<usize>,
     /// The kind of thinking that an answer may start inside.
@@ -103,7 +101,6 @@ impl Plan {
             leads: Vec::new(),
             lead_bytes: Vec::new(),
             special: Box::new([false; 256]),
-            inline: Box::new([false; 256]),
             headless: None,
             first_thought: 0,
             alone: false,
@@ -143,9 +140,6 @@ impl Plan {
         }
         for mark in &mut plan.marks {
             mark.begins_line = mark.is_line() && mark.is_opener_alone();
-            if let (Some(first), false) = (mark.spelling.bytes().next(), mark.begins_line) {
-                plan.inline[first as usize] = true;
-            }
         }
         plan.walks = walks;
         let body_ends = plan.marks.iter().filter(|mark| !mark.residue && plan.ends_body(mark));

@@ -6,12 +6,12 @@ use super::opening::Opening;
 use super::plan::{
     Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy, may_be_named,
 };
-use super::tail::{Tail, before};
-use super::{Engine, Fence, Flow, Io, Plan, State};
+use super::tail::before;
+use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::is_token;
 use crate::fault::FaultKind;
-use crate::scan::{Ahead, Automaton, Match, Scan, is_word};
+use crate::scan::{Match, Scan, is_word};
 use crate::value::white_space;
 
 impl Engine {
@@ -32,11 +32,22 @@ impl Engine {
         loop {
             // At the start of an answer any mark may count, and any bracket where no name can be known.
             let anywhere = self.text.fresh || self.takes_any_name(plan);
-            let text = plan.worded.as_ref().filter(|_| self.text.worded).unwrap_or(&plan.text);
-            let marks = Marks { plan, text, bytes: io.bytes, tail: &self.position.tail, anywhere };
+            let (bytes, tail) = (io.bytes, &self.position.tail);
+            let counts = |hit: Match| {
+                anywhere
+                    || !plan.marks[hit.pattern as usize].begins_line
+                    || may_begin_line(before(bytes, tail, hit.start))
+            };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
-            let ahead = io.ahead.get_or_insert_default();
-            let mut hit = marks.find(scan, ahead, &mut io.look, &mut io.again);
+            let text = plan.worded.as_ref().filter(|_| self.text.worded).unwrap_or(&plan.text);
+            let mut hit = text.find_where(
+                scan,
+                io.ahead.get_or_insert_default(),
+                bytes,
+                &mut io.look,
+                &mut io.again,
+                counts,
+            );
             if hit.is_none() && io.last() {
                 hit = text.take(scan, &mut io.look, &mut io.again);
                 // The end of a turn that goes on as a longer mark would, up to the end of the answer.
@@ -433,49 +444,8 @@ impl Engine {
     }
 }
 
-/// The search for marks in text.
-pub(super) struct Marks<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) text: &'a Automaton,
-    pub(super) bytes: &'a [u8],
-    /// What stands before `bytes`.
-    pub(super) tail: &'a Tail,
-    /// Marks of lines count in the middle of one.
-    pub(super) anywhere: bool,
-}
-
-impl Marks<'_> {
-    /// The next mark that counts. Without one, all has been looked at, and `scan` is in what may begin one at the end.
-    pub(super) fn find(
-        &self,
-        scan: &mut Scan,
-        ahead: &mut Ahead,
-        look: &mut usize,
-        again: &mut u64,
-    ) -> Option<Match> {
-        let counts =
-            |hit: Match| !self.plan.marks[hit.pattern as usize].begins_line || self.may_be_line(hit.start);
-        loop {
-            let hit = self.text.find_where(scan, ahead, self.bytes, look, again, counts);
-            let pending = self.text.pending(scan);
-            let start = *look - pending;
-            if hit.is_some()
-                || pending == 0
-                || self.plan.inline[self.bytes[start] as usize]
-                || self.may_be_line(start)
-            {
-                return hit;
-            }
-            *again += pending as u64 - 1;
-            *look = start + 1;
-            scan.restart();
-        }
-    }
-
-    /// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
-    /// the backtick of code.
-    fn may_be_line(&self, at: usize) -> bool {
-        let before = before(self.bytes, self.tail, at);
-        self.anywhere || matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
-    }
+/// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
+/// the backtick of code.
+fn may_begin_line(before: [u8; 2]) -> bool {
+    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
 }
