@@ -79,6 +79,11 @@ impl Gap {
             [b',', b' ', next, ..] | [b',', next, ..] => {
                 Some(matches!(next, b'"' | b'\'' | b'_') || next.is_ascii_alphabetic())
             }
+            // Where no mark tells a call it has its line to itself: a sentence that goes on may have talked about it.
+            [byte, ..] if walk.is_bare() => {
+                let goes_on = byte.is_ascii_alphanumeric() || *byte >= 0x80 || b".,:;!?)".contains(byte);
+                Some(goes_on && !io.bytes[io.at..io.look].contains(&b'\n'))
+            }
             _ => Some(false),
         }
     }

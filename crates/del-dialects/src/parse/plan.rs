@@ -198,10 +198,9 @@ impl Plan {
         for end in &walk.dialect.ends {
             self.mark(end).dropped = Some(Dropped::TurnEnd);
         }
-        // Among all dialects a tag of one plain word may be the user's own.
-        let counts = |[open, _]: &&[String; 2]| walk.alone || !is_plain_tag(open);
-        for [open, close] in walk.dialect.results.invented.iter().filter(counts) {
-            if is_distinct(close) {
+        for [open, close] in &walk.dialect.results.invented {
+            // Among all dialects a tag of one plain word may be the user's own.
+            if is_distinct(close) && (walk.alone || !is_plain_tag(open)) {
                 self.mark(close).dropped.get_or_insert(Dropped::Closer);
             }
             let place = self.invented.len();

@@ -9,7 +9,7 @@ use super::plan::{
 use super::tail::before;
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
-use crate::dialect::is_token;
+use crate::dialect::{is_plain_tag, is_token};
 use crate::fault::FaultKind;
 use crate::scan::{Match, Scan, is_word};
 use crate::value::white_space;
@@ -262,8 +262,12 @@ impl Engine {
             self.state = State::Thought { kind, scan: Scan::default() };
             return Some(Flow::Next);
         }
-        // Words mean a result only behind a call; elsewhere people write them.
-        let told = self.call.last.is_some() || !is_wordy(&mark.spelling);
+        // Words mean a result only behind a call, and among all dialects so does a tag of one plain word right behind it;
+        // elsewhere people write them.
+        let told = match &mark.spelling {
+            tag if !plan.alone && is_plain_tag(tag) => self.text.behind_call,
+            mark => self.call.last.is_some() || !is_wordy(mark),
+        };
         if let Some(kind) = mark.invented.filter(|_| told) {
             self.say(io, hit.start);
             io.at = hit.end;
@@ -281,7 +285,10 @@ impl Engine {
             return None;
         }
         let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
-        if inside {
+        // What closes the last call, with text before it that would be a part of that.
+        let late = !self.text.behind_call
+            && self.call.last.is_some_and(|walk| io.plan.walks[walk].closes_with(&mark.spelling));
+        if inside || late {
             self.doubt_calls(io, hit.start);
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
@@ -354,22 +361,14 @@ impl Engine {
         // Code in a fence is an example, unless the fence is all there is.
         let behind = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(here);
         let fenced = self.text.fence.is_open() || behind;
-        // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
-        let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
-        let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
-        let behind_text = bracket && (any || announced || behind_object);
         if here >= self.tried.openings {
             self.tried.passed.clear();
         }
         let fits = |opener: &Opener| {
             let walk = &io.plan.walks[opener.walk];
-            let begins = starts_line
-                || !opener.line_start
-                || (announced && opener.announced)
-                || (behind_text && walk.is_bare_object());
             // A walk that came by this mark before, and failed behind it, would fail again.
-            begins
+            (starts_line || !opener.line_start || (announced && opener.announced))
                 && (fresh || !walk.is_in_fence())
                 && !(walk.is_bare() && (fenced || here < self.tried.bare))
                 && !(opener.is_worded(io.plan) && (fenced || here < self.tried.proof))
@@ -444,8 +443,8 @@ impl Engine {
     }
 }
 
-/// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
-/// the backtick of code.
+/// True where a mark that only counts at the start of a line may count: there, behind a sentence, or behind the backtick
+/// of code.
 fn may_begin_line(before: [u8; 2]) -> bool {
-    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
+    matches!(before, [_, b'\n' | b'`'] | [b':' | b'.' | b'!' | b'?', b' '])
 }

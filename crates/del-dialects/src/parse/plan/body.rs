@@ -75,11 +75,13 @@ impl Walk {
         Some(Box::new(marks))
     }
 
-    /// What ends a text in place of the arguments: the marks behind it, or a result that the model makes up.
+    /// What ends a text in place of the arguments: the marks behind it, perhaps on the next line, or a result that the model
+    /// makes up.
     fn marks_of_text(&self) -> FieldMarks {
         let closers = self.closers().filter(|(place, _)| *place < self.close);
         let closers: Vec<(usize, String)> = closers
-            .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())))
+            .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark)))
+            .flat_map(|(place, mark)| [(place, mark.clone()), (place, format!("\n{mark}"))])
             .collect();
         let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
         let others: Vec<String> = results.chain(self.dialect.ends.iter().cloned()).collect();

@@ -158,8 +158,8 @@ impl Walk {
                 if plain && !self.is_bare() && matches!(mark.need, Need::Noise | Need::Free) {
                     continue;
                 }
-                let line_start = mark.line_start || (self.is_bare() && plain);
-                let announced = self.is_loose() && (self.is_bare() || mark.line_start);
+                let line_start = mark.line_start || (self.is_bare() && (plain || spelling.starts_with('{')));
+                let announced = self.is_loose() && mark.line_start && !self.is_bare();
                 openers.push((
                     spelling.clone(),
                     Opener { walk, line_start, announced, skips, step: Some(step) },
