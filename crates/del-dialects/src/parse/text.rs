@@ -357,18 +357,28 @@ impl Engine {
         let lead = start - io.at;
         let fresh = self.text.fresh;
         let starts_line = fresh || before[1] == b'\n';
-        let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
+        // Behind a key in quotes it is data.
+        let quote = || matches!(self.tail_before(io, start).byte(3), b'"' | b'\'');
+        let announced = matches!(before, [b'.' | b'!' | b'?', b' ']) || before == *b": " && !quote();
         // Code in a fence is an example, unless the fence is all there is.
         let behind = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(here);
         let fenced = self.text.fence.is_open() || behind;
+        // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
+        let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
+        let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
+        let behind_text = bracket && (any || announced || behind_object);
         if here >= self.tried.openings {
             self.tried.passed.clear();
         }
         let fits = |opener: &Opener| {
             let walk = &io.plan.walks[opener.walk];
+            let begins = starts_line
+                || !opener.line_start
+                || (announced && opener.announced)
+                || (behind_text && walk.is_bare_object());
             // A walk that came by this mark before, and failed behind it, would fail again.
-            (starts_line || !opener.line_start || (announced && opener.announced))
+            begins
                 && (fresh || !walk.is_in_fence())
                 && !(walk.is_bare() && (fenced || here < self.tried.bare))
                 && !(opener.is_worded(io.plan) && (fenced || here < self.tried.proof))
@@ -443,8 +453,8 @@ impl Engine {
     }
 }
 
-/// True where a mark that only counts at the start of a line may count: there, behind a sentence, or behind the backtick
-/// of code.
+/// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
+/// the backtick of code.
 fn may_begin_line(before: [u8; 2]) -> bool {
-    matches!(before, [_, b'\n' | b'`'] | [b':' | b'.' | b'!' | b'?', b' '])
+    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
 }

@@ -159,7 +159,7 @@ impl Walk {
                     continue;
                 }
                 let line_start = mark.line_start || (self.is_bare() && (plain || spelling.starts_with('{')));
-                let announced = self.is_loose() && mark.line_start && !self.is_bare();
+                let announced = self.is_loose() && (self.is_bare() || mark.line_start);
                 openers.push((
                     spelling.clone(),
                     Opener { walk, line_start, announced, skips, step: Some(step) },
