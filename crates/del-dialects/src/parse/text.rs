@@ -285,10 +285,7 @@ impl Engine {
             return None;
         }
         let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
-        // What closes the last call, with text before it that would be a part of that.
-        let late = !self.text.behind_call
-            && self.call.last.is_some_and(|walk| io.plan.walks[walk].closes_with(&mark.spelling));
-        if inside || late {
+        if inside {
             self.doubt_calls(io, hit.start);
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {

@@ -22,7 +22,7 @@ fn in_capitals(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
             let member = |(key, value): (&String, &Value)| match (key.as_str(), value) {
-                ("type", Value::String(word)) => (key.clone(), Value::from(word.to_uppercase())),
+                ("type", Value::String(word)) => (key.clone(), Value::from(word.to_ascii_uppercase())),
                 _ => (key.clone(), in_capitals(value)),
             };
             Value::Object(members.iter().map(member).collect())

@@ -184,7 +184,7 @@ fn capitals(schema: &Value) -> String {
             Some("boolean") => json!(true),
             Some("array") => json!([]),
             Some("object") => json!({}),
-            _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
+            _ => json!(key.rsplit('_').next().unwrap_or(key).to_ascii_uppercase()),
         };
         (key.to_owned(), value)
     });

@@ -323,12 +323,6 @@ impl Walk {
         })
     }
 
-    /// True for a mark of its own that is written behind the object of a call.
-    pub(in crate::parse) fn closes_with(&self, spelling: &String) -> bool {
-        let object = self.heading.is_none() && matches!(self.body, Body::Call | Body::Object);
-        object && is_distinct(spelling) && self.closers().any(|(_, mark)| mark.read.contains(spelling))
-    }
-
     /// True where the name is the value of an attribute.
     pub(in crate::parse) fn has_attributes(&self) -> bool {
         (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
