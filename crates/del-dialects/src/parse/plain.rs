@@ -20,7 +20,7 @@ impl Engine {
         held: usize,
         sink: &mut dyn Sink,
     ) -> Option<usize> {
-        let (used, look) = match self.state {
+        let used = match self.state {
             State::Text(scan) if text.len() <= SHORT => self.pass_prose(plan, scan, text, sink)?,
             State::Text(_) => return None,
             _ if held > 0 => return None,
@@ -29,13 +29,13 @@ impl Engine {
         let position = &mut self.position;
         position.tail.push(&text.as_bytes()[..used]);
         position.base += used as u64;
-        position.work += (look - position.look) as u64;
-        position.look = look - used;
+        position.work += (text.len() - position.look) as u64;
+        position.look = text.len() - used;
         Some(used)
     }
 
     /// Passes on a part of a value or of a thought, all of it or nothing.
-    fn pass_whole(&mut self, plan: &Plan, text: &str, sink: &mut dyn Sink) -> Option<(usize, usize)> {
+    fn pass_whole(&mut self, plan: &Plan, text: &str, sink: &mut dyn Sink) -> Option<usize> {
         let span = self.position.base..self.position.base + text.len() as u64;
         match &mut self.state {
             State::Reading(reading) => {
@@ -55,18 +55,12 @@ impl Engine {
             }
             _ => return None,
         }
-        Some((text.len(), text.len()))
+        Some(text.len())
     }
 
     /// Passes on text in which nothing ends a line, and in or before which neither a mark nor code begins, up to what may
-    /// begin a mark at its end. Returns how much is settled and how much was looked at; none for any other text.
-    fn pass_prose(
-        &mut self,
-        plan: &Plan,
-        mut scan: Scan,
-        text: &str,
-        sink: &mut dyn Sink,
-    ) -> Option<(usize, usize)> {
+    /// begin a mark at its end. Returns how much is settled; none for any other text.
+    fn pass_prose(&mut self, plan: &Plan, mut scan: Scan, text: &str, sink: &mut dyn Sink) -> Option<usize> {
         let (bytes, mut look) = (text.as_bytes(), self.position.look);
         if !self.text.is_underway(self.position.base) {
             return None;
@@ -97,7 +91,7 @@ impl Engine {
             self.quotes.unquoted = false;
             sink.event(Event::Text(prose), self.position.base..to);
         }
-        Some((used, text.len()))
+        Some(used)
     }
 
     /// True where the last word may be the name of a call, or become it.
