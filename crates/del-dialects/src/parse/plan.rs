@@ -139,7 +139,7 @@ impl Plan {
             }
         }
         for mark in &mut plan.marks {
-            mark.begins_line = mark.is_line() && mark.is_opener_alone();
+            mark.only_opens = mark.is_opener_alone();
         }
         plan.walks = walks;
         let body_ends = plan.marks.iter().filter(|mark| !mark.residue && plan.ends_body(mark));

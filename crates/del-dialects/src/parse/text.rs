@@ -32,11 +32,13 @@ impl Engine {
         loop {
             // At the start of an answer any mark may count, and any bracket where no name can be known.
             let anywhere = self.text.fresh || self.takes_any_name(plan);
-            let (bytes, tail) = (io.bytes, &self.position.tail);
+            let (bytes, tail, tools) = (io.bytes, &self.position.tail, &self.turn.tools);
             let counts = |hit: Match| {
+                let mark = &plan.marks[hit.pattern as usize];
                 anywhere
-                    || !plan.marks[hit.pattern as usize].begins_line
+                    || !mark.only_opens
                     || may_begin_line(before(bytes, tail, hit.start))
+                    || mark.may_open(plan, tools, &io.text[hit.end..])
             };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let text = plan.worded.as_ref().filter(|_| self.text.worded).unwrap_or(&plan.text);

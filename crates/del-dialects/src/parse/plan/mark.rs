@@ -23,8 +23,8 @@ pub(in crate::parse) struct TextMark {
     pub(in crate::parse) dropped: Option<Dropped>,
     /// It ends a value in calls of these walks.
     pub(in crate::parse) values: Vec<usize>,
-    /// It opens calls at the start of a line, and means nothing elsewhere.
-    pub(in crate::parse) begins_line: bool,
+    /// It opens calls and means nothing else, and where none begins nothing in it does.
+    pub(in crate::parse) only_opens: bool,
     /// It is what is left of a header whose marks were taken out.
     pub(super) residue: bool,
 }
@@ -32,16 +32,31 @@ pub(in crate::parse) struct TextMark {
 impl TextMark {
     /// True when it only counts at the start of a line.
     pub(in crate::parse) fn is_line(&self) -> bool {
-        let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
-        !other
-            && self.dropped.is_none()
-            && self.wrapper.is_none()
-            && self.openers.iter().all(|opener| opener.line_start)
+        !self.has_other_meaning() && self.openers.iter().all(|opener| opener.line_start)
     }
 
-    /// True when it neither follows a name nor ends a value, and is too short to be talked about.
+    fn has_other_meaning(&self) -> bool {
+        let edge = self.dropped.is_some() || self.wrapper.is_some();
+        edge || self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some()
+    }
+
+    /// True when it opens calls and means nothing else, neither follows a name nor ends a value, and is too short to be
+    /// talked about.
     pub(super) fn is_opener_alone(&self) -> bool {
-        self.headed.is_none() && self.values.is_empty() && !is_distinct(&self.spelling)
+        let single = self.spelling.chars().nth(1).is_none();
+        let line = |opener: &Opener| opener.line_start;
+        !self.has_other_meaning()
+            && self.headed.is_none()
+            && self.values.is_empty()
+            && !is_distinct(&self.spelling)
+            && (single || self.openers.iter().all(line))
+    }
+
+    /// True when a call of it may begin within a line: one that may stand anywhere, and has its name `behind` the mark if it
+    /// needs one.
+    pub(in crate::parse) fn may_open(&self, plan: &Plan, tools: &[Tool], behind: &str) -> bool {
+        let named = |opener: &Opener| opener.may_be_named(plan, tools, behind) != Some(false);
+        self.openers.iter().any(|opener| !opener.line_start && named(opener))
     }
 }
 
