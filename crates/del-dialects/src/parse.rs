@@ -81,7 +81,7 @@ impl Parser {
         let used = plain.unwrap_or_else(|| engine.run(&self.plan, all, None, sink));
         if held == 0 {
             self.held.push_str(&text[used..]);
-        } else {
+        } else if used > 0 {
             self.held.drain(..used);
         }
     }
