@@ -80,7 +80,9 @@ impl Parser {
         let plain = if text.is_empty() { None } else { engine.pass_plain(&self.plan, all, held, sink) };
         let used = plain.unwrap_or_else(|| engine.run(&self.plan, all, None, sink));
         if held == 0 {
-            self.held.push_str(&text[used..]);
+            if used < text.len() {
+                self.held.push_str(&text[used..]);
+            }
         } else if used > 0 {
             self.held.drain(..used);
         }

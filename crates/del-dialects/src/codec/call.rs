@@ -118,9 +118,9 @@ impl CallReader {
         self.malformed
     }
 
-    /// True inside a string of the arguments: plain text in it is passed on as it stands.
-    pub(crate) fn is_in_text(&self) -> bool {
-        matches!(self.into, Into::Arguments) && self.values.is_in_text()
+    /// True inside a string of the arguments that goes on with `piece` as it stands.
+    pub(crate) fn passes(&self, marks: &Marks, piece: &str) -> bool {
+        matches!(self.into, Into::Arguments) && self.values.passes(marks, piece)
     }
 
     /// Arguments that are read whole before they are passed on, as far as they are there.

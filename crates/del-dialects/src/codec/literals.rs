@@ -8,7 +8,7 @@ use crate::fault::FaultKind;
 use crate::schema::Types;
 use crate::tool::{Tool, positional, types_of};
 use crate::typed::{Spelling, typed};
-use crate::value::{Brackets, Given, Progress, Reader};
+use crate::value::{Brackets, Given, Marks, Progress, Reader};
 
 /// Reads the arguments of one call, from the opening bracket on.
 #[derive(Debug, Clone)]
@@ -34,9 +34,9 @@ impl LiteralsReader {
         }
     }
 
-    /// True inside a string that goes out as it is read: plain text in it is passed on as it stands.
-    pub(crate) fn is_in_text(&self) -> bool {
-        self.held.is_none() && self.values.is_in_text()
+    /// True inside a string that goes out as it is read, and goes on with `piece` as it stands.
+    pub(crate) fn passes(&self, marks: &Marks, piece: &str) -> bool {
+        self.held.is_none() && self.values.passes(marks, piece)
     }
 
     /// What finds the end of arguments that cannot be read.

@@ -1,7 +1,7 @@
 //! Texts in quotes.
 
 use super::on::On;
-use super::syntax::TextEnd;
+use super::syntax::{Marks, TextEnd};
 use super::window::{self, Close};
 use super::words::{escape_len, push_escape};
 use super::{Bracket, Family, Progress, Reader, State, Stop, Syntax, escape, plain};
@@ -162,9 +162,19 @@ impl Reader {
         self.enter(State::Text);
     }
 
-    /// True inside a text in ordinary quotes that goes out as it comes: [`plain`] bytes are passed on as they stand.
-    pub(crate) fn is_in_text(&self) -> bool {
-        self.state == State::Text && self.text.quote.is_short() && !self.text.format && self.group.is_empty()
+    /// True inside a text that goes on with `piece`, all of which goes out as it stands.
+    pub(crate) fn passes(&self, marks: &Marks, piece: &str) -> bool {
+        let bytes = piece.as_bytes();
+        let goes_on = || match self.text.quote {
+            Quote::Own(place) => {
+                let ends = marks.texts.get(place);
+                self.text.scan.is_fresh()
+                    && self.text.end.is_none()
+                    && ends.is_some_and(|ends| ends.marks.is_absent(bytes))
+            }
+            quote => quote.is_short() && !self.text.format && self.group.is_empty(),
+        };
+        self.state == State::Text && plain(bytes) == bytes.len() && goes_on()
     }
 
     pub(super) fn text(&mut self, on: &mut On<'_, '_>) -> Stop {

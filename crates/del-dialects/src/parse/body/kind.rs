@@ -10,7 +10,7 @@ use crate::event::End;
 use crate::fault::FaultKind;
 use crate::parse::plan::{Plan, Walk};
 use crate::tool::{Tool, declared, has_required, meant, parameter_of_text, takes_nothing};
-use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
+use crate::value::{self, Progress, Reader, Syntax, white_space};
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
@@ -113,13 +113,15 @@ impl Kind {
 
     /// The JSON of `text` where it is a part of a value that goes out as it comes, and nothing in it could be more.
     pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str) -> Option<&'t str> {
-        match self {
-            Self::Object(values) if values.is_in_text() => as_it_stands(text),
-            Self::Call(reader) if reader.is_in_text() => as_it_stands(text),
-            Self::Literals(reader) if reader.is_in_text() => as_it_stands(text),
-            Self::Fields(reader) => reader.plain(walk.marks()?, text),
-            _ => None,
-        }
+        let marks = &walk.expected().values;
+        let passes = match self {
+            Self::Object(values) => values.passes(marks, text),
+            Self::Call(reader) => reader.passes(marks, text),
+            Self::Literals(reader) => reader.passes(marks, text),
+            Self::Fields(reader) => return reader.plain(walk.marks()?, text),
+            Self::Text(..) | Self::Unnamed { .. } | Self::Whole(_) => false,
+        };
+        passes.then_some(text)
     }
 
     /// Lets the codec read what is there.
@@ -171,10 +173,6 @@ impl Kind {
             _ => Outcome::Broken(FaultKind::BadArguments),
         }
     }
-}
-
-fn as_it_stands(text: &str) -> Option<&str> {
-    (plain(text.as_bytes()) == text.len()).then_some(text)
 }
 
 fn emit_whole(whole: &Whole, on: &mut On<'_, '_, '_>) -> Outcome {
