@@ -20,6 +20,7 @@ mod tail;
 mod text;
 mod thought;
 mod trial;
+mod word;
 
 use std::sync::Arc;
 

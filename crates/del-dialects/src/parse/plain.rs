@@ -5,7 +5,7 @@ use super::known::Prose;
 use super::plan::Plan;
 use super::{Engine, Meaning, State};
 use crate::event::{Event, Sink};
-use crate::scan::{Scan, is_word};
+use crate::scan::Scan;
 
 /// Longer pieces are searched for marks, which is faster than looking at each byte.
 const SHORT: usize = 32;
@@ -92,16 +92,6 @@ impl Engine {
             sink.event(Event::Text(prose), self.position.base..to);
         }
         Some(used)
-    }
-
-    /// True where the last word may be the name of a call, or become it.
-    fn may_end_in_a_name(&self, text: &str) -> bool {
-        let before = text.trim_end_matches(|c: char| u8::try_from(c).is_ok_and(is_word));
-        let word = &text[before.len()..];
-        // The end of a word is no name.
-        let goes_on = before.is_empty() && is_word(self.position.tail.byte(1));
-        let may = || self.text.behind_call || self.turn.tools.iter().any(|tool| tool.name.starts_with(word));
-        !word.is_empty() && !goes_on && may()
     }
 }
 

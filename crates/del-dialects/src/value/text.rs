@@ -172,9 +172,10 @@ impl Reader {
                     && self.text.end.is_none()
                     && ends.is_some_and(|ends| ends.marks.is_absent(bytes))
             }
-            quote => quote.is_short() && !self.text.format && self.group.is_empty(),
+            quote => quote.is_short() && !self.text.format,
         };
-        self.state == State::Text && plain(bytes) == bytes.len() && goes_on()
+        let out = self.state == State::Text && self.group.is_empty();
+        out && plain(bytes) == bytes.len() && goes_on()
     }
 
     pub(super) fn text(&mut self, on: &mut On<'_, '_>) -> Stop {
