@@ -2,7 +2,7 @@
 
 A block of Markdown that begins with ```sh is run; ```console holds commands behind "$ " and, below each, what it prints,
 in which "…" stands for anything. ```sh,setup installs something and is run with --all alone; ```sh,ignore is never run.
-Each page has one shell, a home directory of its own, and the root of the repository to begin in.
+Each page has one shell, and the root of the repository to begin in. All pages have one home directory, as those of one reader.
 """
 
 import argparse
@@ -67,17 +67,13 @@ def run(found, folder, home, root, seconds):
         shell.wait()
 
 
-def walk(path, options):
+def walk(path, options, home):
     """What is wrong with a page, as text."""
     found = steps(path.read_text(encoding="utf-8"), options.all)
     if not found:
         return "it has no commands\n"
-    with tempfile.TemporaryDirectory(prefix="del-walk-") as name:
-        folder, home = pathlib.Path(name) / "printed", pathlib.Path(name) / "a home"
-        folder.mkdir()
-        home.mkdir()
-        if options.node_modules:
-            (home / "node_modules").symlink_to(options.node_modules.resolve())
+    with tempfile.TemporaryDirectory(prefix="del-printed-") as name:
+        folder = pathlib.Path(name)
         run(found, folder, home, options.root, SECONDS_OF_ALL if options.all else SECONDS)
         wrong = []
         for number, (command, shown) in enumerate(found):
@@ -103,10 +99,15 @@ def main():
     parser.add_argument("--node-modules", type=pathlib.Path, help="packages of npm that are installed already")
     options = parser.parse_args()
     failed = False
-    for page in options.pages:
-        wrong = walk(page, options)
-        print(f"{page.name}: " + (f"not as it says\n{wrong}" if wrong else "as it says"), flush=True)
-        failed = failed or bool(wrong)
+    with tempfile.TemporaryDirectory(prefix="del-walk-") as name:
+        home = pathlib.Path(name) / "a home"
+        home.mkdir()
+        if options.node_modules:
+            (home / "node_modules").symlink_to(options.node_modules.resolve())
+        for page in options.pages:
+            wrong = walk(page, options, home)
+            print(f"{page.name}: " + (f"not as it says\n{wrong}" if wrong else "as it says"), flush=True)
+            failed = failed or bool(wrong)
     sys.exit(failed)
 
 

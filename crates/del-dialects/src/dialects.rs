@@ -1,7 +1,6 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -18,8 +17,8 @@ static BUILTIN: &[(&str, usize, &str, &[u8])] = include!(concat!(env!("OUT_DIR")
 pub struct Dialects {
     /// In the order in which `auto` prefers them.
     pub(crate) list: Vec<Arc<Dialect>>,
-    /// Own names, what any engine says, and what one says with its name before, each with its place in the list.
-    names: OnceLock<HashMap<String, usize>>,
+    /// Own names, what any engine says, and what one says with its name before, each with its place in the list, in order.
+    names: OnceLock<Vec<(String, usize)>>,
     /// The parser's plan of them all.
     pub(crate) plan: Memo,
     marks: OnceLock<Arc<Marks>>,
@@ -142,24 +141,26 @@ impl Dialects {
     /// A dialect by its name, or by a name that another engine has for it; `vllm:mistral` asks for one engine's. Case
     /// and the difference of `-` and `_` do not matter.
     pub fn get(&self, name: &str) -> Option<&Arc<Dialect>> {
-        let place = self.names.get_or_init(|| self.names()).get(&plain(name))?;
-        self.list.get(*place)
+        let names = self.names.get_or_init(|| self.names());
+        let name = plain(name);
+        let at = names.binary_search_by(|(known, _)| known.cmp(&name)).ok()?;
+        self.list.get(names[at].1)
     }
 
     /// A dialect's own name wins over what another engine calls a dialect, and an earlier one over a later one.
-    fn names(&self) -> HashMap<String, usize> {
-        let mut names = HashMap::new();
+    fn names(&self) -> Vec<(String, usize)> {
+        let own = self.list.iter().enumerate().map(|(place, dialect)| (plain(&dialect.name), place));
+        let mut names: Vec<(String, usize)> = own.collect();
         for (place, dialect) in self.list.iter().enumerate() {
-            names.entry(plain(&dialect.name)).or_insert(place);
-        }
-        for (place, dialect) in self.list.iter().enumerate() {
-            for (engine, alias) in
-                dialect.aliases.iter().flat_map(|(engine, all)| all.iter().map(move |alias| (engine, alias)))
-            {
-                names.entry(plain(alias)).or_insert(place);
-                names.entry(plain(&format!("{engine}:{alias}"))).or_insert(place);
+            for (engine, aliases) in &dialect.aliases {
+                for alias in aliases {
+                    names.push((plain(alias), place));
+                    names.push((plain(&format!("{engine}:{alias}")), place));
+                }
             }
         }
+        sort(&mut names, |one, other| one.0.cmp(&other.0));
+        names.dedup_by(|later, first| later.0 == first.0);
         names
     }
 

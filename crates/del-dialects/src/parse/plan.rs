@@ -33,7 +33,7 @@ pub struct Plan {
     /// The same for an answer that begins as one whose marks were taken out: words alone may be headers then.
     pub(super) worded: Option<Automaton>,
     pub(super) marks: Vec<TextMark>,
-    /// Where among them each spelling is.
+    /// Where among them each spelling is, while the plan is built.
     places: HashMap<String, usize>,
     /// A word in text may be the name of a call, as the mark behind it tells.
     pub(super) headed: bool,
@@ -144,6 +144,7 @@ impl Plan {
         plan.walks = walks;
         let body_ends = plan.marks.iter().filter(|mark| !mark.residue && plan.ends_body(mark));
         plan.body_ends = Automaton::new(body_ends.map(|mark| mark.spelling.as_str()));
+        plan.places = HashMap::new();
         plan
     }
 
@@ -328,11 +329,8 @@ impl Plan {
 
     /// True when `text` is the beginning of a mark, and none itself.
     pub(super) fn holds_more(&self, text: &str) -> bool {
-        !self.places.contains_key(text)
-            && self
-                .marks
-                .iter()
-                .any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
+        let longer = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
+        self.marks.iter().all(|mark| mark.spelling != text) && self.marks.iter().any(longer)
     }
 
     /// True when `text` is the beginning of a longer mark that a model's markup begins with.
