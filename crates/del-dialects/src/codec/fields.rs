@@ -192,7 +192,7 @@ impl FieldsReader {
             && self.wake == 0
             && self.scan.is_fresh()
             && marks.value.automaton.is_absent(text.as_bytes());
-        if !inside || text.bytes().any(|byte| byte == b'&') {
+        if !inside || memchr::memchr(b'&', text.as_bytes()).is_some() {
             return None;
         }
         if marks.slips {

@@ -16,7 +16,7 @@ use crate::order::sort;
 use crate::scan::{Automaton, SUFFIX, Scan};
 pub(super) use body::Body;
 pub(super) use heading::HeaderMark;
-pub(super) use mark::{Dropped, Headed, Opener, TextMark, ThoughtEnd, Wrapper, may_be_named};
+pub(super) use mark::{Dropped, Headed, Opener, TextMark, ThoughtEnd, Wrapper, begins_a_name, may_be_named};
 pub(super) use sites::{Expect, Site, Strict, Target, Then};
 use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};

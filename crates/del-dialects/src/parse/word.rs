@@ -2,7 +2,7 @@
 
 use super::character::starts_name;
 use super::opening::Opening;
-use super::plan::{Headed, may_be_named};
+use super::plan::{Headed, begins_a_name, may_be_named};
 use super::{Engine, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::scan::{Match, is_word};
@@ -96,7 +96,7 @@ impl Engine {
         let name = io.text[end - held..end].trim_end();
         let nothing = white_space(&io.bytes[io.at..end - held]) == end - held - io.at;
         let first = nothing && (self.text.fresh || self.text.behind_call);
-        if first || self.turn.tools.iter().any(|tool| tool.name.starts_with(name)) { held } else { 0 }
+        if first || begins_a_name(&self.turn.tools, name) { held } else { 0 }
     }
 
     /// True where the last word may be the name of a call, or become it.
@@ -105,7 +105,6 @@ impl Engine {
         let word = &text[before.len()..];
         // The end of a word is no name.
         let goes_on = before.is_empty() && is_word(self.position.tail.byte(1));
-        let may = || self.text.behind_call || self.turn.tools.iter().any(|tool| tool.name.starts_with(word));
-        !word.is_empty() && !goes_on && may()
+        !word.is_empty() && !goes_on && (self.text.behind_call || begins_a_name(&self.turn.tools, word))
     }
 }

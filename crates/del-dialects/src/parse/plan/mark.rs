@@ -155,7 +155,11 @@ impl Opener {
 /// True when `text` begins with the name of one of `tools`; none where it may go on as one.
 pub(in crate::parse) fn may_be_named(tools: &[Tool], text: &str) -> Option<bool> {
     let name = &text[white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)])..];
-    let half = || tools.iter().any(|tool| tool.name.starts_with(name));
     let named = tools.iter().any(|tool| name.starts_with(tool.name.as_str()));
-    if !named && half() { None } else { Some(named) }
+    if !named && begins_a_name(tools, name) { None } else { Some(named) }
+}
+
+/// True when the name of one of `tools` is `word`, or begins with it.
+pub(in crate::parse) fn begins_a_name(tools: &[Tool], word: &str) -> bool {
+    tools.iter().any(|tool| tool.name.starts_with(word))
 }
