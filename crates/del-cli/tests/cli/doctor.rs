@@ -88,8 +88,10 @@ fn on_a_terminal_it_says_what_it_tries_and_nothing_acts() {
     let models = json!({"data": [{"id": "a\u{1b}[2Jb"}]}).to_string();
     let about = About { models: (200, models), ..About::default() };
     let server = Server::about(about, natively());
+    let held = server.hold();
     let mut terminal = Terminal::with(&files, &["doctor", "--base-url", server.url()], 80, &[]);
     terminal.until("native: a word (1 of 5)");
+    drop(held);
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen:?}");
     assert!(seen.contains("\u{1b}[1mmodel    \u{1b}[0m a␛[2Jb\r\n"), "{seen:?}");

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, listen, socket_with};
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ pub(crate) enum Reply {
 pub(crate) struct Server {
     address: String,
     seen: Arc<Mutex<Vec<Seen>>>,
+    /// Taken for each completion.
+    gate: Arc<Mutex<()>>,
 }
 
 /// A server that is not there yet: a port that is bound refuses, and nobody else gets it meanwhile.
@@ -98,17 +100,24 @@ impl Server {
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
+        let gate = Arc::new(Mutex::new(()));
+        let held = Arc::clone(&gate);
         std::thread::spawn(move || {
             let mut script = script.into_iter().peekable();
             for stream in listener.incoming() {
-                answer(stream.unwrap(), &about, &mut script, &log);
+                answer(stream.unwrap(), &about, &mut script, &log, &held);
             }
         });
-        Self { address, seen }
+        Self { address, seen, gate }
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.address
+    }
+
+    /// No completion is given before this is dropped: what is shown meanwhile can be looked at.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.gate.lock().unwrap()
     }
 
     /// The requests for completions.
@@ -126,7 +135,13 @@ impl Server {
 
 type Script = std::iter::Peekable<std::vec::IntoIter<Reply>>;
 
-fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex<Vec<Seen>>) {
+fn answer(
+    mut stream: TcpStream,
+    about: &About,
+    script: &mut Script,
+    log: &Mutex<Vec<Seen>>,
+    gate: &Mutex<()>,
+) {
     let seen = read(&stream);
     let path = seen.path.clone();
     let refused = about.refuses_tools && seen.body.get("tools").is_some();
@@ -152,6 +167,7 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
             respond(&mut stream, 400, "", &error.to_string())
         }
         path if completes(path) => {
+            drop(gate.lock().unwrap());
             let last = script.len() == 1;
             let reply = if last { script.peek().cloned() } else { script.next() };
             reply.map_or(Ok(()), |reply| complete(stream, &reply))
