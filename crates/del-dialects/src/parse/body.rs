@@ -227,6 +227,7 @@ impl Engine {
                     io.fault(kind, Some(self.call.number), io.at, io.look);
                 }
                 self.end_call(io, number, step);
+                self.call.lacks_braces = fault == Some(FaultKind::MissingCloser);
                 Flow::Next
             }
             Outcome::Nameless => self.without_a_name(io),

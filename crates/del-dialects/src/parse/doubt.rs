@@ -26,6 +26,15 @@ impl Engine {
         self.doubt.of_all = true;
     }
 
+    /// What closes the last call stands behind the text that followed it, and may belong to it with that text.
+    pub(super) fn doubt_last(&mut self, io: &mut Io<'_>, at: usize) {
+        self.call.may_go_on = false;
+        let last = self.call.number.saturating_sub(1);
+        if self.doubt.calls <= last {
+            io.fault(FaultKind::GuessedBorder, Some(last), at, at);
+        }
+    }
+
     /// A call begins at `start`, where calls may be doubted.
     pub(super) fn doubt(&mut self, io: &mut Io<'_>, start: usize) {
         if self.doubt.of_all {

@@ -32,11 +32,15 @@ pub(in crate::parse) struct TextMark {
 impl TextMark {
     /// True when it only counts at the start of a line.
     pub(in crate::parse) fn is_line(&self) -> bool {
-        let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
-        !other
+        !self.is_told()
             && self.dropped.is_none()
             && self.wrapper.is_none()
             && self.openers.iter().all(|opener| opener.line_start)
+    }
+
+    /// True when it begins or ends a thought, or begins a result.
+    pub(in crate::parse) fn is_told(&self) -> bool {
+        self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some()
     }
 
     /// True when it neither follows a name nor ends a value, and is too short to be talked about.
