@@ -3,12 +3,13 @@
 use super::character::{first_char, is_name, starts_name};
 use super::known::OpenCall;
 use super::opening::Opening;
-use super::plan::{Body, Opener, Step, Target, Then, Walk};
+use super::plan::{Body, Opener, Target, Then, Walk};
 use super::{Engine, Flow, Io, State};
 use crate::codec::reading::{MAX_SPACE, repeats};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan};
+use crate::tool::declared;
 use crate::value::{is_member, white_space};
 
 /// A member of an object shows within so many bytes that it is one.
@@ -222,6 +223,16 @@ impl Engine {
             io.at = io.look;
             return None;
         }
+        // Nothing but a mark follows an object whose last braces are missing: words may belong to it.
+        if self.call.lacks_braces && !gap.broken && gap.step == walk.args + 1 {
+            let mut look = io.look;
+            match io.plan.text.follow(&mut Scan::default(), io.bytes, &mut look, &mut io.again) {
+                Anchored::More if !io.last() => return Some(Flow::More),
+                Anchored::Found(_) => {}
+                _ => self.doubt_last(io, io.look),
+            }
+        }
+        let State::Gap(gap) = &self.state else { return None };
         let unclosed = !gap.broken && gap.misses_closers(walk, &self.call) != (false, false);
         match gap.goes_on(walk, unclosed, io) {
             None => return Some(Flow::More),
@@ -231,15 +242,20 @@ impl Engine {
         Some(self.leave(io))
     }
 
-    /// The closer of the call may stand at `at` once more: then the call may have ended inside a value that quotes another
-    /// one, and is doubted. None where more text decides.
+    /// The closer of the call may stand at `at` once more, or that of an argument: then the call may have ended inside a value
+    /// that quotes another one, and is doubted. None where more text decides.
     fn closes_again(&mut self, io: &mut Io<'_>, at: usize) -> Option<()> {
         let State::Gap(gap) = &self.state else { return Some(()) };
         let walk = &io.plan.walks[gap.walk];
         let Some(closer) = walk.named_closer().filter(|_| gap.step > walk.args + 1) else { return Some(()) };
         let rest = &io.text[at..];
         let again = match rest.strip_prefix(closer) {
-            Some(rest) => repeats(&self.call.name, rest, io.last())?,
+            Some(rest) => {
+                let tool = self.tool(&self.call.name);
+                let names = tool.into_iter().flat_map(declared).chain([self.call.name.as_str()]);
+                let again: Vec<Option<bool>> = names.map(|name| repeats(name, rest, io.last())).collect();
+                again.contains(&Some(true)) || (!again.contains(&None)).then_some(false)?
+            }
             None if closer.starts_with(rest) && !io.last() => return None,
             None => false,
         };
@@ -276,9 +292,6 @@ impl Engine {
             && !io.plan.walks[walk].is_closed(step)
         {
             let walk = &io.plan.walks[walk];
-            if self.call.lacks_braces {
-                self.doubt_last(io, io.look);
-            }
             let group = self.call.in_block || step > walk.close;
             let end = if group { walk.steps.len() } else { walk.close };
             self.call.may_go_on |= walk.has_closers(step, end);

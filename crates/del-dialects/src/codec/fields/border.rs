@@ -179,7 +179,9 @@ impl Lookahead<'_> {
                 let guess = (!lines && !self.given.form.free).then_some(from);
                 Verdict::Ends { at: closer.start, guess, resume: from, then: Phase::Header }
             }
-            Some(false) if lines && self.begins_with_key(from) => Verdict::Guessed(closer.end),
+            Some(false) if lines && (self.begins_with_key(from) || self.repeats_a_key(from)) => {
+                Verdict::Guessed(closer.end)
+            }
             Some(false) if lines => Verdict::Data(closer.end),
             Some(false) if self.guessed => Verdict::Broken(closer.end),
             Some(false) => match self.words(closer) {

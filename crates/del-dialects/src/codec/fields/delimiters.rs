@@ -313,7 +313,7 @@ fn on_lines(form: &FieldForm, marks: impl IntoIterator<Item = Spelling>) -> impl
 #[derive(Debug)]
 pub(super) struct Line {
     bullet: String,
-    pair: String,
+    pub(super) pair: String,
     /// White space before the value.
     pub(super) space: String,
 }
