@@ -228,7 +228,7 @@ impl Engine {
             let mut look = io.look;
             match io.plan.text.follow(&mut Scan::default(), io.bytes, &mut look, &mut io.again) {
                 Anchored::More if !io.last() => return Some(Flow::More),
-                Anchored::Found(_) => {}
+                Anchored::Found(hit) if io.plan.marks[hit.pattern as usize].is_markup(io.plan) => {}
                 _ => self.doubt_last(io, io.look),
             }
         }

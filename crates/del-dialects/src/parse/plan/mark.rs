@@ -43,6 +43,15 @@ impl TextMark {
         self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some()
     }
 
+    /// True when it means something wherever it stands, and whatever follows it.
+    pub(in crate::parse) fn is_markup(&self, plan: &Plan) -> bool {
+        let opens = |opener: &Opener| {
+            let walk = &plan.walks[opener.walk];
+            walk.dialect.tool.is_none() && !walk.needs_declared
+        };
+        self.dropped.is_some() || self.is_told() || self.openers.iter().any(opens)
+    }
+
     /// True when it neither follows a name nor ends a value, and is too short to be talked about.
     pub(super) fn is_opener_alone(&self) -> bool {
         self.headed.is_none() && self.values.is_empty() && !is_distinct(&self.spelling)
