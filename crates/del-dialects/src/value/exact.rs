@@ -1,5 +1,6 @@
 //! JSON that is written to the letter goes out as it stands, once all of it is there.
 
+use super::key::MAX_KEY;
 use super::keys::Keys;
 use super::words::json_literal;
 use super::{plain, white_space};
@@ -8,7 +9,8 @@ use super::{plain, white_space};
 const MAX_DEPTH: usize = 128;
 
 /// The length of the object or list that `bytes` begin with, where nothing of it has to be mended or looked at twice: it
-/// is whole, is JSON to the letter, is at most `depth` deep, and has no key twice in an object. Else how far it was read.
+/// is whole, is JSON to the letter, is at most `depth` deep, and has no key twice in an object, and none that is too long.
+/// Else how far it was read.
 pub(crate) fn exact(bytes: &[u8], depth: usize, keys: &mut Keys) -> Result<usize, usize> {
     let open = keys.open();
     let mut on = Exact { bytes, at: 0, depth: 0, objects: 0, keys };
@@ -107,7 +109,7 @@ impl Exact<'_, '_> {
         let from = self.at + 1;
         let escapes = self.text()?;
         // What is written with an escape may be the same key.
-        if escapes || self.keys.is_repeated(&self.bytes[from..self.at - 1]) {
+        if escapes || self.at + 1 - from > MAX_KEY || self.keys.is_repeated(&self.bytes[from..self.at - 1]) {
             return None;
         }
         self.space();

@@ -8,8 +8,8 @@ use super::words::{is_literal, is_word, key_of, push_unescaped};
 use super::{Family, Progress, Reader, State, Stop, plain, quoted};
 use crate::fault::FaultKind;
 
-/// The longest key, in bytes. An object that begins with more is none, and is not read on for it.
-const MAX_KEY: usize = 1024;
+/// The longest key with its quotes, in bytes. An object that begins with more is none, and is not read on for it.
+pub(super) const MAX_KEY: usize = 1024;
 
 impl Reader {
     /// The first byte of a key, or of what stands instead.
@@ -21,7 +21,7 @@ impl Reader {
         if syntax.spaced && byte == b'"' {
             let inside = &on.bytes[on.look + 1..];
             let len = plain(inside);
-            if len < MAX_KEY && inside.get(len) == Some(&b'"') {
+            if len + 2 <= MAX_KEY && inside.get(len) == Some(&b'"') {
                 self.word.clear();
                 self.word.push_str(&on.text[on.look + 1..on.look + 1 + len]);
                 on.look += len + 2;
