@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod head;
 pub(crate) mod literals;
+pub(crate) mod misplaced;
 pub(crate) mod reading;
 
 /// How far the arguments are.

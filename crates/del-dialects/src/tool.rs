@@ -35,6 +35,25 @@ pub(crate) fn declared(tool: &Tool) -> impl Iterator<Item = &str> {
     properties(tool).into_iter().flat_map(Map::keys).map(String::as_str).filter(|name| name.len() > 2)
 }
 
+/// Keys under which models put all the arguments at once, as the definitions that they were shown do.
+const WRAPPERS: [&str; 7] = ["arguments", "input", "parameters", "properties", "params", "args", "kwargs"];
+
+/// True for a key that is none of the tool's, and under which all of its arguments may stand.
+pub(crate) fn may_wrap(tool: Option<&Tool>, key: &str) -> bool {
+    tool.is_some() && WRAPPERS.contains(&key) && !may_have(tool, key)
+}
+
+/// True when an object or list for the argument `key` is no value of it: the tool declares none, or it is an object that
+/// holds all the arguments.
+pub(crate) fn misplaces(tool: Option<&Tool>, key: &str, object: bool) -> bool {
+    let others = |tool: &Tool| tool.parameters.get("additionalProperties").is_some_and(|any| any != false);
+    let wraps = |tool: &Tool| {
+        let around = may_wrap(Some(tool), key) || key == tool.name;
+        around && !may_take(Some(tool), key) && !others(tool)
+    };
+    !types_of(tool, key).may_nest() || (object && tool.is_some_and(wraps))
+}
+
 /// False for an argument that is none of those which `tool` declares.
 pub(crate) fn may_take(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| tool.parameters.get("properties").is_none() || may_have(Some(tool), key))
@@ -49,13 +68,17 @@ pub(crate) fn is_constant(tool: Option<&Tool>, key: &str, text: &str) -> bool {
 }
 
 /// The name of the argument that stands at this place when none is named: that of the required one there, where `tool`
-/// declares the arguments in the same order.
+/// declares the arguments in the same order, and behind all of these the next one that is declared. A program may have sorted
+/// what is declared; then only the last one that is left is known.
 pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
     let properties = properties(tool)?;
     let declared = properties.keys().nth(place)?;
-    let required = tool.parameters.get("required").and_then(|required| required.get(place)?.as_str());
+    let required: Vec<&str> = required(tool).collect();
     let only = place == 0 && properties.len() == 1;
-    (only || required == Some(declared)).then_some(declared.as_str())
+    let in_order = || properties.keys().zip(&required).all(|(key, required)| key == required);
+    let known = || place + 1 == properties.len() || !properties.keys().is_sorted();
+    let optional = place > 0 && place >= required.len() && in_order() && known();
+    (only || optional || required.get(place) == Some(&declared.as_str())).then_some(declared.as_str())
 }
 
 /// False for a tool that declares that it has no arguments.

@@ -150,7 +150,7 @@ pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, T
         return Ok(Some(Typed::new(text, true)));
     }
     let syntax = if spelling.python { Syntax::python() } else { Syntax::either() };
-    let given = Given { syntax, marks: &Marks::default() };
+    let given = Given { syntax, marks: &Marks::default(), tool: None };
     let (mut values, mut out, mut notes) = (Reader::new(spelling.max_depth), String::new(), Notes::default());
     let mut at = Cursor::new(text, Some(End::End), &mut notes);
     let mut emit = |piece: &str, _: Range<usize>| out.push_str(piece);

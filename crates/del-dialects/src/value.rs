@@ -50,6 +50,10 @@ pub(crate) struct Reader {
     window: usize,
     /// Objects up to this depth are read member by member: the reader stops at each key, value and end of a value.
     pub(crate) watch: usize,
+    /// So many brackets are open between the members of the arguments, where these are known to have begun.
+    pub(crate) arguments: usize,
+    /// Where a value of theirs began that is none of its argument.
+    misplaced: Option<u64>,
     /// It has stopped here.
     told: bool,
     /// A comma was dropped with what stood behind it; it is written before the next item.
@@ -174,6 +178,8 @@ impl Reader {
             text: Text::default(),
             window: 0,
             watch: 0,
+            arguments: 1,
+            misplaced: None,
             told: false,
             owed: false,
             unsure: false,

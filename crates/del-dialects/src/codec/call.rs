@@ -6,6 +6,7 @@ mod whole;
 mod write;
 use std::borrow::Cow;
 
+use super::misplaced::misplaced;
 use crate::cursor::{Cursor, Emit};
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
@@ -85,8 +86,10 @@ pub(crate) enum CallProgress {
 
 impl CallReader {
     pub(crate) fn new(max_depth: usize, strict: bool) -> Self {
+        let mut values = Reader::watching(max_depth);
+        values.arguments = 0;
         Self {
-            values: Reader::watching(max_depth),
+            values,
             member: Member::Other,
             into: Into::Nothing,
             token: String::new(),
@@ -294,10 +297,12 @@ impl CallReader {
             Into::Nothing
         };
         if self.member == Member::Args {
+            let depth = self.values.depth();
             if !matches!(byte, b'{' | b'"' | b'\'' | b'n' | b'N' | b'[') {
                 return Some(CallProgress::Broken);
             }
             self.args = Args::Open;
+            self.values.arguments = depth + 1;
             // Anything but an object is read whole before it is passed on.
             if byte == b'{' && self.name.is_some() {
                 self.into = Into::Arguments;
@@ -315,6 +320,10 @@ impl CallReader {
         match std::mem::replace(&mut self.member, Member::Other) {
             Member::Name => {
                 self.name = owned_string(std::mem::take(&mut self.token)).filter(|name| !name.is_empty());
+                let tool = self.name.as_deref().and_then(|name| callee.declared(name));
+                if misplaced(tool, &self.early).is_some() {
+                    at.note(FaultKind::GuessedValue, at.look);
+                }
                 if self.args == Args::Done && self.name.is_some() {
                     return Some(CallProgress::Named);
                 }
@@ -328,7 +337,10 @@ impl CallReader {
                         None => unwrapped(&self.token, at, self.max_depth),
                     };
                     let Some(object) = object else { return Some(CallProgress::Broken) };
-                    if self.name.is_some() {
+                    if let Some(name) = &self.name {
+                        if misplaced(callee.declared(name), &object).is_some() {
+                            at.note(FaultKind::GuessedValue, at.look);
+                        }
                         emit(&object, at.look..at.look);
                     } else {
                         self.early = object;
@@ -392,7 +404,7 @@ pub(crate) fn unwrapped(text: &str, at: &mut Cursor<'_>, max_depth: usize) -> Op
     }
     let (mut object, mut notes) = (String::new(), Notes::default());
     let mut inside = Cursor::new(inner, None, &mut notes);
-    let given = Given { syntax: Syntax::json(), marks: &Marks::default() };
+    let given = Given { syntax: Syntax::json(), marks: &Marks::default(), tool: None };
     let progress = Reader::new(max_depth).read(given, &mut inside, &mut |piece, _| object.push_str(piece));
     let whole = progress == Progress::Done && inside.rest().trim().is_empty();
     for (kind, _) in notes.iter() {

@@ -191,6 +191,7 @@ impl FieldsReader {
             && self.field.streams
             && self.wake == 0
             && self.scan.is_fresh()
+            && marks.text.is_none()
             && marks.value.automaton.is_absent(text.as_bytes());
         if !inside || memchr::memchr(b'&', text.as_bytes()).is_some() {
             return None;
@@ -238,9 +239,13 @@ impl FieldsReader {
     /// Behind a value, or at the first byte of a body.
     fn behind(&mut self, on: &mut On<'_, '_>) -> Step {
         let next = &on.given.marks.next;
+        // Where nothing closes the call, the white space may stand before text.
+        let ended = on.given.marks.unclosed && self.has_begun();
         if self.scan.is_fresh() {
             on.look += white_space(&on.bytes[on.look..]);
-            on.kept = on.look;
+            if !ended {
+                on.kept = on.look;
+            }
         }
         let mut followed = on.follow(&next.automaton, &mut self.scan);
         if followed == Anchored::More
@@ -262,9 +267,13 @@ impl FieldsReader {
                 self.enter(Phase::Header);
                 return Continue(());
             }
+            Anchored::Nothing if ended => {
+                on.at.rewind(on.at.kept);
+                return Break(ArgsProgress::Done(None));
+            }
             Anchored::Nothing => return Break(ArgsProgress::Broken),
             // Half the opener of a field: an argument is missing.
-            Anchored::More if on.last() && next.opens_field(&on.text[on.kept..]) => {
+            Anchored::More if on.last() && next.opens_field(on.text[on.kept..].trim_ascii_start()) => {
                 return Break(ArgsProgress::More);
             }
             Anchored::More if on.last() && self.has_begun() => {

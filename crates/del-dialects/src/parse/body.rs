@@ -223,10 +223,12 @@ impl Engine {
                 if reading.pending.is_some() {
                     return self.at_once(io);
                 }
-                if let Some(kind) = fault.filter(|_| matches!(self.call.meaning, Meaning::Call)) {
+                let fault = fault.filter(|_| matches!(self.call.meaning, Meaning::Call));
+                if let Some(kind) = fault {
                     io.fault(kind, Some(self.call.number), io.at, io.look);
                 }
                 self.end_call(io, number, step);
+                self.call.lacks_braces = fault == Some(FaultKind::MissingCloser);
                 Flow::Next
             }
             Outcome::Nameless => self.without_a_name(io),

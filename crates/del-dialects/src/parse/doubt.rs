@@ -14,6 +14,8 @@ pub(super) struct Doubt {
     of_all: bool,
     /// So many calls are known to be doubtful.
     calls: u32,
+    /// This one is, whatever is known of those before.
+    last: Option<u32>,
 }
 
 impl Engine {
@@ -24,6 +26,16 @@ impl Engine {
         }
         self.doubt.calls = self.call.number;
         self.doubt.of_all = true;
+    }
+
+    /// What closes the last call stands behind the text that followed it, and may belong to it with that text.
+    pub(super) fn doubt_last(&mut self, io: &mut Io<'_>, at: usize) {
+        self.call.may_go_on = false;
+        let last = self.call.number.saturating_sub(1);
+        if self.doubt.calls <= last && self.doubt.last != Some(last) {
+            self.doubt.last = Some(last);
+            io.fault(FaultKind::GuessedBorder, Some(last), at, at);
+        }
     }
 
     /// A call begins at `start`, where calls may be doubted.

@@ -1,13 +1,15 @@
 //! Behind a call: what closes it, the next call, or text again.
 
 use super::character::{first_char, is_name, starts_name};
+use super::known::OpenCall;
 use super::opening::Opening;
-use super::plan::{Body, Opener, Step, Target, Then, Walk};
+use super::plan::{Body, Opener, Target, Then, Walk};
 use super::{Engine, Flow, Io, State};
-use crate::codec::reading::MAX_SPACE;
+use crate::codec::reading::{MAX_SPACE, repeats};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan};
+use crate::tool::declared;
 use crate::value::{is_member, white_space};
 
 /// A member of an object shows within so many bytes that it is one.
@@ -49,6 +51,12 @@ impl Gap {
         !self.scan.is_fresh()
     }
 
+    /// Whether closers are missing here: those of the call, and those around a group.
+    fn misses_closers(&self, walk: &Walk, call: &OpenCall) -> (bool, bool) {
+        let own = !self.broken && self.step <= walk.close && walk.misses(self.step, walk.close);
+        (own, call.in_block && walk.misses_block(self.step, walk.steps.len(), call.opened))
+    }
+
     /// Passes the name in a closing mark; false where more of it may come.
     fn pass_name(&mut self, walk: &Walk, io: &mut Io<'_>) -> bool {
         if self.renamed || !walk.repeats_name(self.step) {
@@ -67,21 +75,29 @@ impl Gap {
     }
 
     /// Whether arguments seem to go on at hand, so that they ended too early; none where more text decides.
-    fn goes_on(&self, walk: &Walk, io: &Io<'_>) -> Option<bool> {
-        let bracket = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.write.trim().len() == 1);
-        let closed = walk.steps[walk.args + 1..self.step.max(walk.args + 1)].iter().all(bracket);
-        if !closed || matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_)) {
+    fn goes_on(&self, walk: &Walk, unclosed: bool, io: &mut Io<'_>) -> Option<bool> {
+        if walk.is_closed(self.step) || matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_)) {
             return Some(false);
         }
         match &io.bytes[io.look..] {
-            [b'"' | b'\'' | b':', ..] => Some(true),
+            [b'"' | b'\'' | b':' | b'{', ..] => Some(true),
             [b','] | [b',', b' '] if !io.last() => None,
             [b',', b' ', next, ..] | [b',', next, ..] => {
-                Some(matches!(next, b'"' | b'\'' | b'_') || next.is_ascii_alphabetic())
+                Some(matches!(next, b'"' | b'\'' | b'_' | b'{') || next.is_ascii_alphabetic())
+            }
+            [b'<'] if !io.last() => None,
+            // Markup stands where the closer of the call is missing: it may belong to the call.
+            [b'<', next, ..] if next.is_ascii_alphabetic() && unclosed => {
+                let mut look = io.look;
+                match io.plan.text.follow(&mut Scan::default(), io.bytes, &mut look, &mut io.again) {
+                    Anchored::More if !io.last() => None,
+                    Anchored::Found(hit) => Some(!io.plan.marks[hit.pattern as usize].is_told()),
+                    _ => Some(true),
+                }
             }
             // Where no mark tells a call it has its line to itself: a sentence that goes on may have talked about it.
-            [byte, ..] if walk.is_bare() => {
-                let goes_on = byte.is_ascii_alphanumeric() || *byte >= 0x80 || b".,:;!?)".contains(byte);
+            [byte, ..] if walk.is_bare() || walk.begins_line() => {
+                let goes_on = byte.is_ascii_alphanumeric() || *byte >= 0x80 || b".,:;!?(){[".contains(byte);
                 Some(goes_on && !io.bytes[io.at..io.look].contains(&b'\n'))
             }
             _ => Some(false),
@@ -135,7 +151,9 @@ impl Engine {
                 if !gap.broken && (call || block) {
                     io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                 }
-                self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
+                if step >= walk.close {
+                    self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
+                }
                 *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
                 io.at = hit.end;
                 io.rewind(hit.end);
@@ -152,6 +170,13 @@ impl Engine {
                 gap.separated = true;
                 gap.scan = Scan::default();
                 None
+            }
+            Target::Opener { .. } if self.closes_again(io, hit.start).is_none() => {
+                io.rewind(hit.start);
+                if let State::Gap(gap) = &mut self.state {
+                    gap.scan = Scan::default();
+                }
+                Some(Flow::More)
             }
             Target::Opener { block, step } => Some(self.next_call(io, hit.start, block, Some((step, hit)))),
             _ => Some(self.next_call(io, hit.start, false, None)),
@@ -198,12 +223,46 @@ impl Engine {
             io.at = io.look;
             return None;
         }
-        match gap.goes_on(walk, io) {
+        // Nothing but a mark follows an object whose last braces are missing: words may belong to it.
+        if self.call.lacks_braces && !gap.broken && gap.step == walk.args + 1 {
+            let mut look = io.look;
+            match io.plan.text.follow(&mut Scan::default(), io.bytes, &mut look, &mut io.again) {
+                Anchored::More if !io.last() => return Some(Flow::More),
+                Anchored::Found(hit) if io.plan.marks[hit.pattern as usize].is_markup(io.plan) => {}
+                _ => self.doubt_last(io, io.look),
+            }
+        }
+        let State::Gap(gap) = &self.state else { return None };
+        let unclosed = !gap.broken && gap.misses_closers(walk, &self.call) != (false, false);
+        match gap.goes_on(walk, unclosed, io) {
             None => return Some(Flow::More),
             Some(true) => self.doubt_calls(io, io.look),
             Some(false) => {}
         }
         Some(self.leave(io))
+    }
+
+    /// The closer of the call may stand at `at` once more, or that of an argument: then the call may have ended inside a value
+    /// that quotes another one, and is doubted. None where more text decides.
+    fn closes_again(&mut self, io: &mut Io<'_>, at: usize) -> Option<()> {
+        let State::Gap(gap) = &self.state else { return Some(()) };
+        let walk = &io.plan.walks[gap.walk];
+        let Some(closer) = walk.named_closer().filter(|_| gap.step > walk.args + 1) else { return Some(()) };
+        let rest = &io.text[at..];
+        let again = match rest.strip_prefix(closer) {
+            Some(rest) => {
+                let tool = self.tool(&self.call.name);
+                let names = tool.into_iter().flat_map(declared).chain([self.call.name.as_str()]);
+                let again: Vec<Option<bool>> = names.map(|name| repeats(name, rest, io.last())).collect();
+                again.contains(&Some(true)) || (!again.contains(&None)).then_some(false)?
+            }
+            None if closer.starts_with(rest) && !io.last() => return None,
+            None => false,
+        };
+        if again {
+            self.doubt_calls(io, at);
+        }
+        Some(())
     }
 
     /// The next call seems to open at `at`, where the mark of this step stands, or none.
@@ -228,6 +287,15 @@ impl Engine {
 
     /// Back to text: what was held is the user's.
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
+        if let State::Gap(Gap { walk, step, broken, .. }) = self.state
+            && !broken
+            && !io.plan.walks[walk].is_closed(step)
+        {
+            let walk = &io.plan.walks[walk];
+            let group = self.call.in_block || step > walk.close;
+            let end = if group { walk.steps.len() } else { walk.close };
+            self.call.may_go_on |= walk.has_closers(step, end);
+        }
         self.miss_closers(io);
         self.text.behind_call = true;
         io.rewind(io.at);
@@ -242,8 +310,7 @@ impl Engine {
     pub(super) fn miss_closers(&mut self, io: &mut Io<'_>) -> bool {
         let State::Gap(gap) = &self.state else { return false };
         let walk = &io.plan.walks[gap.walk];
-        let call = !gap.broken && gap.step <= walk.close && walk.misses(gap.step, walk.close);
-        let block = self.call.in_block && walk.misses_block(gap.step, walk.steps.len(), self.call.opened);
+        let (call, block) = gap.misses_closers(walk, &self.call);
         if call || block {
             io.fault(FaultKind::MissingCloser, None, io.at, io.at);
         }

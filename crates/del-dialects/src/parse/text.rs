@@ -196,6 +196,12 @@ impl Engine {
         if inside {
             self.doubt_calls(io, hit.start);
         }
+        let closes = |walk: usize| {
+            io.plan.walks[walk].closers().any(|(_, closer)| closer.read.contains(&mark.spelling))
+        };
+        if self.call.may_go_on && self.call.last.is_some_and(closes) {
+            self.doubt_last(io, hit.start);
+        }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
             (Some(framing), ..) => (None, framing),
             (_, Some(end), _) if end.prefilled && self.text.undecided => {

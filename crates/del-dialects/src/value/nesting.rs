@@ -3,6 +3,7 @@
 use super::on::On;
 use super::{Bracket, Family, Progress, Reader, State, Stop, window};
 use crate::fault::FaultKind;
+use crate::tool::misplaces;
 
 impl Reader {
     /// A bracket opens where a value stands.
@@ -22,12 +23,14 @@ impl Reader {
                     self.push(Bracket::Set);
                     self.enter(State::Value { first: false });
                 } else {
+                    self.note_misplaced(on, true);
                     self.pass(on, "{");
                     self.push(Bracket::Object);
                     self.enter(State::Key);
                 }
             }
             b'[' => {
+                self.note_misplaced(on, false);
                 self.pass(on, "[");
                 self.push(Bracket::List);
                 self.enter(State::Value { first: true });
@@ -43,6 +46,14 @@ impl Reader {
             }
         }
         None
+    }
+
+    /// An object or list begins: where it is the value of an argument that takes none, that is told when it is whole.
+    fn note_misplaced(&mut self, on: &On<'_, '_>, object: bool) {
+        let member = self.stack.len() == self.arguments && self.top().is_some_and(Bracket::is_keyed);
+        if member && misplaces(on.given.tool, &self.word, object) {
+            self.misplaced = Some(on.place(on.look));
+        }
     }
 
     /// Closes the innermost bracket, at its closer; stops behind the outermost.
@@ -85,6 +96,11 @@ impl Reader {
             _ => false,
         };
         self.stack.pop();
+        if self.stack.len() == self.arguments
+            && let Some(place) = self.misplaced.take()
+        {
+            on.at.notes.add(FaultKind::GuessedValue, place);
+        }
         if bracket.is_some_and(Bracket::is_keyed) {
             self.keys.leave();
         }

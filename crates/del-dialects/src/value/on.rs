@@ -3,12 +3,15 @@
 use std::ops::Range;
 
 use super::{Family, Marks, Progress, Reader, State, Syntax};
+use crate::tool::Tool;
 
 /// What is known of the value at hand.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) syntax: &'a Syntax,
     pub(crate) marks: &'a Marks,
+    /// The tool whose arguments these are, where it is declared.
+    pub(crate) tool: Option<&'a Tool>,
 }
 
 /// A place in a value.

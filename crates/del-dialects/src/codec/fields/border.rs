@@ -12,7 +12,7 @@ use super::elements::is_key;
 use super::header::{Header, MAX_HEADER};
 use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own, Sought};
 use super::slip::MAX_NEAR;
-use super::{FieldsReader, Given, On, Phase, Step};
+use super::{FieldsReader, Given, On, Phase, Step, yaml};
 use crate::codec::ArgsProgress;
 use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
 use crate::event::End;
@@ -135,6 +135,7 @@ impl Lookahead<'_> {
                 Some(false) => Verdict::Data(found.end),
             },
             Delimiter::Slip if self.is_behind_a_key() => Verdict::Guessed(found.end),
+            Delimiter::Call(_) if self.is_nested(found.start) => Verdict::Data(found.end),
             Delimiter::Call(step) => self.call(found, step, border),
             // The model ends its turn: the value is cut there, or goes on behind it.
             Delimiter::Turn if self.rest_is_blank(found.end) => Verdict::More,
@@ -157,6 +158,7 @@ impl Lookahead<'_> {
                 Own::More => Verdict::More,
                 Own::Opener(_) | Own::None(_) => ends(found.start, start),
             },
+            Follow::Found(next) if self.is_nested(next.start) => Verdict::Data(found.end),
             Follow::Found(next) if next.delimiter != Delimiter::Stray => {
                 self.inside_json(found).unwrap_or_else(|| ends(found.start, found.end))
             }
@@ -168,19 +170,39 @@ impl Lookahead<'_> {
     fn not_followed(&mut self, closer: Found) -> Verdict {
         let from = closer.end + white_space(&self.text.as_bytes()[closer.end..]);
         let lines = self.given.marks.line.is_some();
+        if self.is_nested(from) {
+            return Verdict::Data(closer.end);
+        }
         match self.has_key(from) {
             None => Verdict::More,
             Some(true) => {
                 let guess = (!lines && !self.given.form.free).then_some(from);
                 Verdict::Ends { at: closer.start, guess, resume: from, then: Phase::Header }
             }
-            Some(false) if lines && self.begins_with_key(from) => Verdict::Guessed(closer.end),
+            Some(false) if lines && (self.begins_with_key(from) || self.repeats_a_key(from)) => {
+                Verdict::Guessed(closer.end)
+            }
             Some(false) if lines => Verdict::Data(closer.end),
             Some(false) if self.guessed => Verdict::Broken(closer.end),
             Some(false) => match self.words(closer) {
                 Verdict::Data(until) if self.is_nearly_followed(from, until) => Verdict::Guessed(until),
                 verdict => verdict,
             },
+        }
+    }
+
+    /// True for a line of YAML inside a value that begins below its key, as it is indented as far as the first one there.
+    fn is_nested(&self, from: usize) -> bool {
+        let value = self.before.trim_start_matches([' ', '\t']);
+        if !self.given.form.yaml || self.field.streams || !(value.is_empty() || yaml::is_below(value)) {
+            return false;
+        }
+        let behind = self.text[..from].rsplit('\n').next().unwrap_or_default().len();
+        let before = value.rsplit('\n').next().unwrap_or_default().len();
+        let indent = behind + if self.text[..from].contains('\n') { 0 } else { before };
+        match yaml::first_indent(value) {
+            Some((first, item)) => indent >= (first + usize::from(item)).max(1),
+            None => indent > 0 && (!value.is_empty() || self.field.types.may_nest()),
         }
     }
 
@@ -192,6 +214,7 @@ impl Lookahead<'_> {
             let found = match self.search((Sought::Border, borders), from, AHEAD) {
                 Ok(found) => found,
                 Err(_) if self.may_grow(0, AHEAD) => return Verdict::More,
+                Err(_) if self.given.marks.unclosed => return ends(closer.start, closer.end),
                 Err(free) => return Verdict::Data(free),
             };
             let Some(found) = self.of_key(found) else { return Verdict::More };
@@ -199,6 +222,12 @@ impl Lookahead<'_> {
                 return Verdict::Data(found.start);
             }
             match self.verdict(found, Some(closer.start)) {
+                // A field of the next call.
+                Verdict::Data(_) | Verdict::Guessed(_)
+                    if self.given.marks.unclosed && found.delimiter == Delimiter::Field =>
+                {
+                    return ends(closer.start, closer.end);
+                }
                 Verdict::Data(until) | Verdict::Beyond(until) if found.delimiter != Delimiter::Field => {
                     from = until;
                 }

@@ -107,6 +107,10 @@ pub(crate) struct FieldMarks {
     pub(super) line: Option<Line>,
     /// The end of the answer ends a value as well.
     pub(super) ends_with_the_answer: bool,
+    /// The value is a text in place of the arguments, and its closers, if any, begin so.
+    pub(super) text: Option<Vec<String>>,
+    /// Nothing closes the call but the last value.
+    pub(super) unclosed: bool,
     /// The only closer of a call, where there is one.
     pub(super) alone: Option<usize>,
     /// From this place on closers are those of a group of calls.
@@ -177,7 +181,9 @@ impl FieldMarks {
             own: (fixed || form.repeats_key()).then(|| Expected::new(on_lines(form, own()))),
             elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
             ends_with_the_answer: line.is_some(),
+            text: None,
             line,
+            unclosed: fixed && marks.is_empty(),
             alone: first.filter(|first| first >= last && fixed),
             group: if first.is_some_and(|first| first < *group) { *group } else { usize::MAX },
             named: marks.first().filter(|_| *named).map(|(_, mark)| mark.clone()),
@@ -200,7 +206,12 @@ impl FieldMarks {
     pub(crate) fn text(closers: &[(usize, String)], outside: &[String]) -> Self {
         let own = closers.iter().map(|(step, mark)| (mark.clone(), Body(*step)));
         let outside = outside.iter().map(|mark| (mark.clone(), Delimiter::Outside));
-        Self { value: Expected::new(own.chain(outside)), ..Self::raw(&[], &[]) }
+        let begins = closers.iter().filter_map(|(_, mark)| mark.get(..2).filter(|begin| *begin == "</"));
+        Self {
+            value: Expected::new(own.chain(outside)),
+            text: Some(begins.map(str::to_owned).collect()),
+            ..Self::raw(&[], &[])
+        }
     }
 
     /// The spellings that a call may begin its fields with.
@@ -302,7 +313,7 @@ fn on_lines(form: &FieldForm, marks: impl IntoIterator<Item = Spelling>) -> impl
 #[derive(Debug)]
 pub(super) struct Line {
     bullet: String,
-    pair: String,
+    pub(super) pair: String,
     /// White space before the value.
     pub(super) space: String,
 }

@@ -207,7 +207,10 @@ fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
     let line = form.header_close.iter().all(|close| close.trim().is_empty());
     let begins = |name: &str| header.key.starts_with(name);
     let runs_on = || !known() && tool.is_some_and(|tool| declared(tool).any(begins));
-    is_quoted(text, &form.key)
+    // What follows a word that is no argument may say which one is meant.
+    let other = bare && tool.is_some() && !known() && text.trim().contains(char::is_whitespace);
+    other
+        || is_quoted(text, &form.key)
         || is_garbled(text, &form.key)
         || form.value_close.iter().any(closes)
         || (line && runs_on())

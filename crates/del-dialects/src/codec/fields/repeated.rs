@@ -34,7 +34,7 @@ impl FieldsReader {
                     Err(TooDeep) => return Break(ArgsProgress::TooDeep),
                 }
             }
-            on.at.note_read(&read, on.at.kept);
+            self.note_read(on, &read, on.at.kept);
             json.push_str(if place > 0 { "," } else { "" });
             json.push_str(&read.json);
         }

@@ -65,6 +65,14 @@ impl<'a> Lookahead<'a> {
         self.missing().filter_map(|name| line.strip_prefix(name)).any(ends)
     }
 
+    /// True where the line at `from` begins with a key that has its value, and its colon.
+    pub(super) fn repeats_a_key(&self, from: usize) -> bool {
+        let text = &self.text[from..];
+        let pair =
+            |rest: &str| self.given.marks.line.as_ref().is_some_and(|line| rest.starts_with(&line.pair));
+        self.keys.iter().filter_map(|key| text.strip_prefix(key.as_str())).any(pair)
+    }
+
     /// True where the text between these places begins nearly as what may follow a value does: as a delimiter, or with the
     /// name of an argument that is not given yet, and what stands behind names.
     pub(super) fn is_nearly_followed(&mut self, from: usize, to: usize) -> bool {

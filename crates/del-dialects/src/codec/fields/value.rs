@@ -9,11 +9,13 @@ use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsReader, On, Phase, Step, elements, escaped, yaml};
 use crate::codec::ArgsProgress;
+use crate::codec::reading::MAX_SPACE;
 use crate::dialect::FieldForm;
 use crate::event::End;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 use crate::schema::Types;
-use crate::tool::{Tool, is_constant, may_have, place_of, types_of};
+use crate::tool::{Tool, is_constant, may_have, may_wrap, misplaces, place_of, types_of};
 use crate::typed::{Spelling, TooDeep, Typed, as_json, typed};
 use crate::value::{escape, members, quoted, white_space};
 
@@ -35,8 +37,12 @@ pub(super) struct Field {
     pub(super) wraps: bool,
     /// The value may be made of elements.
     pub(super) elements: bool,
-    /// So many elements of its key are open in it.
+    /// So many elements of its key, or code fences, are open in it.
     pub(super) open: usize,
+    /// A part of it has gone out.
+    pub(super) begun: bool,
+    /// What may be its end stands in it.
+    pub(super) odd: bool,
 }
 
 impl Field {
@@ -160,7 +166,10 @@ impl FieldsReader {
         if hit.is_none() && on.end == Some(End::End) {
             hit = borders.automaton.take(&mut self.scan, &mut on.at.look, &mut on.at.again);
         }
-        let end = hit.map_or(on.look - borders.automaton.pending(&self.scan), |hit| hit.start);
+        let mut end = hit.map_or(on.look - borders.automaton.pending(&self.scan), |hit| hit.start);
+        if on.given.marks.text.is_some() && hit.is_none() {
+            end -= trailing_space(&text[on.kept..end]);
+        }
         if self.field.streams && end > on.kept {
             // Half an entity waits for its other half.
             let half = on.given.form.xml && hit.is_none();
@@ -169,20 +178,50 @@ impl FieldsReader {
         }
         let Some(hit) = hit else {
             if on.last() && on.given.marks.ends_with_the_answer {
-                self.close_value(on, text.len())?;
+                let space = if on.given.marks.text.is_some() { trailing_space(&text[on.kept..]) } else { 0 };
+                let end = text.len() - space;
+                if self.field.odd {
+                    self.guess(on, end);
+                }
+                self.close_value(on, end)?;
                 return Break(ArgsProgress::Ended);
             }
             return Break(ArgsProgress::More);
         };
         let (closer, behind) = match borders.delimiter(hit) {
-            Delimiter::Body(step) => (Some(step), hit.end),
+            Delimiter::Body(step) => match self.is_inside_code(&text[..hit.end], &text[hit.end..]) {
+                None if !on.last() => return self.wait(on, hit.start, (hit.end - hit.start) as u64),
+                Some(true) => {
+                    self.field.odd = true;
+                    on.rewind(hit.end);
+                    self.scan = Scan::default();
+                    return Continue(());
+                }
+                _ => (Some(step), hit.end),
+            },
             Delimiter::Outside => (None, hit.start),
             delimiter => return self.border(on, delimiter, hit),
         };
-        self.close_value(on, hit.start)?;
+        let space = if closer.is_none() { trailing_space(&text[on.kept..hit.start]) } else { 0 };
+        self.close_value(on, hit.start - space)?;
         on.kept = behind;
         on.rewind(behind);
         Break(ArgsProgress::Done(closer))
+    }
+
+    /// Whether the fence at the end of `text` is one inside the value, with `behind` it what follows; none where that may
+    /// still come. A fence closes one of its own value, opens another where a word follows, and stands on a line of its own.
+    fn is_inside_code(&mut self, text: &str, behind: &str) -> Option<bool> {
+        if !text.ends_with('`') {
+            return Some(false);
+        }
+        if self.field.begun && !text.trim_end_matches('`').ends_with('\n') {
+            return Some(true);
+        }
+        let opens = behind.bytes().next()?.is_ascii_alphanumeric();
+        let closes = !opens && self.field.open > 0;
+        self.field.open = self.field.open + usize::from(opens) - usize::from(closes);
+        Some(opens || closes)
     }
 
     /// Passes on the text up to `end` as a part of a string.
@@ -193,6 +232,11 @@ impl FieldsReader {
         }
         if on.given.marks.slips {
             self.remember(&text);
+        }
+        self.field.begun |= !text.is_empty();
+        if let Some(closers) = &on.given.marks.text {
+            self.field.odd |=
+                text.contains('\n') || closers.iter().any(|begin| text.contains(begin.as_str()));
         }
         (on.emit)(escaped(&text, &mut self.scratch), on.at.kept..end);
         on.kept = end;
@@ -230,7 +274,7 @@ impl FieldsReader {
             repeated.values.push((text.to_owned(), read));
             return Continue(());
         }
-        on.note_read(&read, at);
+        self.note_read(on, &read, at);
         if self.field.wraps
             && let Some(members) = wrapped(on.given.tool, &read.json)
         {
@@ -250,6 +294,14 @@ impl FieldsReader {
         Continue(())
     }
 
+    /// Remembers what was odd in a value of the field at hand.
+    pub(super) fn note_read(&self, on: &mut On<'_, '_>, read: &Typed, at: usize) {
+        on.at.note_read(read, at);
+        if read.json.starts_with(['{', '[']) && misplaces(on.given.tool, &self.field.key, false) {
+            on.note(FaultKind::GuessedValue, at);
+        }
+    }
+
     /// A whole value as JSON: what the form or the field itself says it is, or what its declared types make of it.
     fn read_value(&self, on: &On<'_, '_>, text: &str) -> Result<Typed, TooDeep> {
         let (form, tool, field) = (on.given.form, on.given.tool, &self.field);
@@ -259,6 +311,13 @@ impl FieldsReader {
         }
         let text = if form.xml { Cow::Owned(unescaped(text)) } else { Cow::Borrowed(text) };
         let spelling = Spelling { python: form.python, max_depth: self.max_depth };
+        if form.yaml
+            && field.types.may_nest()
+            && let Some(node) = yaml::nodes(&text, self.max_depth)
+        {
+            let fits = if node.starts_with('[') { field.types.array } else { field.types.object };
+            return Ok(Typed { json: node, fits: fits || field.types.is_unknown(), mended: None });
+        }
         if form.yaml
             && !field.types.excludes_string()
             && let Some(text) = yaml::text(&text)
@@ -281,11 +340,10 @@ impl FieldsReader {
     }
 }
 
-/// True for a key under which models put all the arguments, where the tool has none of this name.
-fn may_wrap(tool: Option<&Tool>, key: &str) -> bool {
-    tool.is_some()
-        && matches!(key, "arguments" | "input" | "parameters" | "properties")
-        && !may_have(tool, key)
+/// How many bytes of white space a text ends in, as far as they are held.
+fn trailing_space(text: &str) -> usize {
+    let held = text.len().saturating_sub(MAX_SPACE);
+    text.len() - text.trim_end_matches(|c: char| c.is_ascii_whitespace()).len().max(held)
 }
 
 /// The members of an object that is all the arguments: there are some, and the tool knows them all.

@@ -1,8 +1,25 @@
 //! Texts as YAML writes them where JSON does not: between single quotes, and as indented blocks.
 
+mod nodes;
+
+pub(super) use nodes::nodes;
+
 /// True where a text begins as no plain one does.
 pub(super) fn is_marked(value: &[u8]) -> bool {
-    matches!(value.first(), Some(b'"' | b'\'' | b'|' | b'>'))
+    matches!(value.first(), Some(b'"' | b'\'' | b'|' | b'>' | b'\n' | b'\r'))
+}
+
+/// True for a value in lines of their own, below its key.
+pub(super) fn is_below(value: &str) -> bool {
+    value.starts_with(['\n', '\r', '|', '>'])
+}
+
+/// How far the first line below the key is indented, and whether it begins an item of a list.
+pub(super) fn first_indent(value: &str) -> Option<(usize, bool)> {
+    let mut lines = value.split('\n').skip(1);
+    let line = lines.find(|line| !line.trim().is_empty())?;
+    let text = line.trim_start_matches(' ');
+    Some((line.len() - text.len(), text.starts_with("- ")))
 }
 
 /// The text that `value` writes in one of these ways.
@@ -12,6 +29,7 @@ pub(super) fn text(value: &str) -> Option<String> {
         b'\'' => quoted(value.trim_end()),
         b'|' => block(&value[1..], |lines| lines.join("\n")),
         b'>' => block(&value[1..], folded),
+        b'\n' | b'\r' => Some(folded(&value.trim().lines().map(str::trim).collect::<Vec<_>>())),
         _ => None,
     }
 }

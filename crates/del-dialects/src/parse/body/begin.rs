@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::kind::Kind;
-use super::{MAX_BARE, Proof, Reading};
+use super::{Callee, MAX_BARE, Proof, Reading};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::parse::gap::Gap;
@@ -100,6 +100,8 @@ impl Engine {
         let State::Reading(reading) = &mut self.state else { return false };
         let Some(opening) = reading.pending.take() else { return true };
         let kept = std::mem::take(&mut reading.kept);
+        // A call object has said by now whose arguments follow.
+        reading.callee = Callee::Unknown;
         let of_opening = opening.id(io).map(Cow::Borrowed);
         let (name, id, early) = match &mut reading.kind {
             Kind::Call(reader) => {

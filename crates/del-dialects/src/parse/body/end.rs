@@ -43,15 +43,19 @@ impl Engine {
         io.at = io.look;
         self.tell_notes(io);
         let answered = self.send_answer(io);
-        let (id, bare_name) = match &self.state {
-            State::Reading(reading) => (reading.id(), reading.is_bare_name()),
-            _ => (None, false),
+        let (id, bare_name, text) = match &self.state {
+            State::Reading(reading) => {
+                let fields = io.plan.walks[walk].takes_fields();
+                (reading.id(), reading.is_bare_name(), matches!(reading.kind, Kind::Fields(_)) && !fields)
+            }
+            _ => (None, false, false),
         };
         if !answered {
             io.send(Event::CallEnd { call: self.call.number, id }, io.at, io.at);
             self.call.number += 1;
             self.call.last = Some(walk);
             self.call.bare_name = bare_name;
+            (self.call.may_go_on, self.call.lacks_braces) = (text, false);
         }
         self.state = State::Gap(Gap::new(walk, step));
     }
@@ -91,6 +95,11 @@ impl Engine {
         } else {
             None
         };
+        let fresh = match &reading.kind {
+            Kind::Fields(fields) => !fields.has_begun(),
+            Kind::Object(values) => values.is_fresh(),
+            _ => false,
+        };
         if reading.may_quote(io.plan) {
             self.doubt_calls(io, io.look);
         }
@@ -100,8 +109,15 @@ impl Engine {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call.number) }), span);
             self.call.number += 1;
         }
-        io.at = io.look;
-        self.state = State::Rescue { walk, scan: Scan::default(), skip };
+        let args = io.plan.walks[walk].args;
+        // Where nothing closes a call, what stands behind it is the user's.
+        self.state = if fresh && io.plan.walks[walk].steps.len() == args + 1 {
+            io.rewind(io.at);
+            State::Gap(Gap::behind_broken(walk, args + 1))
+        } else {
+            io.at = io.look;
+            State::Rescue { walk, scan: Scan::default(), skip }
+        };
         Flow::Next
     }
 

@@ -4,6 +4,7 @@ use crate::codec::ArgsProgress;
 use crate::codec::call::{CallProgress, CallReader, Callee, Whole, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsReader};
 use crate::codec::literals::LiteralsReader;
+use crate::codec::misplaced::misplaced;
 use crate::cursor::{Cursor, Emit};
 use crate::dialect::{CallForm, Codec, FieldForm, Literal};
 use crate::event::End;
@@ -84,7 +85,7 @@ impl<'a> On<'a, '_, '_> {
 
     /// What a reader of values is given.
     fn given(&self, syntax: &'a Syntax) -> value::Given<'a> {
-        value::Given { syntax, marks: &self.walk.expected().values }
+        value::Given { syntax, marks: &self.walk.expected().values, tool: self.tool }
     }
 
     fn skip_white_space(&mut self) {
@@ -96,13 +97,25 @@ impl<'a> On<'a, '_, '_> {
 /// So much of a text that stands in place of the arguments is looked at, in bytes.
 const MEMBERS: usize = 64;
 
-/// True for a text that begins as an object does, but for what opens it: a member follows that the tool has.
-fn lost_brace(text: &str, tool: Option<&Tool>) -> bool {
+/// True for a text that begins as arguments do in some other form: with a member but for the brace before it, the name of an
+/// argument, a tag with that name, a list of objects, or the call once more.
+fn names_arguments(text: &str, tool: Option<&Tool>) -> bool {
+    let Some(tool) = tool else { return false };
     let most = (0..=text.len().min(MEMBERS)).rev().find(|most| text.is_char_boundary(*most)).unwrap_or(0);
     let line = text[..most].split('\n').next().unwrap_or_default();
-    let key = |at: usize| line[..at].rsplit(['"', '{', ' ', ':']).next();
-    let mut keys = line.match_indices("\":").filter_map(|(at, _)| key(at));
-    keys.any(|key| tool.is_some_and(|tool| declared(tool).any(|name| name == key)))
+    let named = |key: &str| declared(tool).any(|name| name == key);
+    let other = |c: char| !(c.is_alphanumeric() || c == '_');
+    let mut members =
+        line.match_indices("\":").filter_map(|(at, _)| line[..at].rsplit(['"', '{', ' ', ':']).next());
+    let word = line.trim_start_matches("- ").trim_start_matches(['{', '"', '\'']);
+    let (key, behind) = word.split_at(word.find(other).unwrap_or(word.len()));
+    let behind = behind.trim_start_matches(['"', '\'', ' ']);
+    let tag = line.strip_prefix('<').and_then(|line| line.split('>').next()).unwrap_or_default();
+    members.any(named)
+        || (named(key) && behind.starts_with([':', '=']))
+        || (key == tool.name && behind.starts_with(['(', '{']))
+        || tag.split(other).any(named)
+        || line.starts_with("[{")
 }
 
 impl Kind {
@@ -136,7 +149,7 @@ impl Kind {
                         Some(_) if on.at.bytes.len() - on.at.look < MEMBERS && !on.at.last() => {
                             return Outcome::More;
                         }
-                        Some(key) if lost_brace(on.at.rest(), on.tool) => {
+                        Some(key) if names_arguments(on.at.rest(), on.tool) => {
                             on.at.note(FaultKind::GuessedValue, on.at.look);
                             Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth)))
                         }
@@ -177,6 +190,9 @@ impl Kind {
 
 fn emit_whole(whole: &Whole, on: &mut On<'_, '_, '_>) -> Outcome {
     let (from, (args, rest)) = (on.at.look, whole.behind());
+    if let Some(place) = misplaced(on.tool, &on.at.text[from..from + args]) {
+        on.at.note(FaultKind::GuessedValue, from + place);
+    }
     (on.emit)(&on.at.text[from..from + args], from..from + args);
     on.at.look = from + rest;
     on.at.kept = on.at.look;
@@ -228,6 +244,9 @@ fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_, '
         _ => None,
     };
     let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
+    if misplaced(on.tool, &object).is_some() {
+        on.at.note(FaultKind::GuessedValue, on.at.look);
+    }
     (on.emit)(&object, on.at.look..on.at.look);
     on.done()
 }
@@ -259,7 +278,10 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_, '_>) -> Ou
         CallProgress::Done => on.done(),
         // A brace is missing, and something that cannot belong to the call follows.
         CallProgress::Broken if !on.pending && reader.has_args() => {
-            Outcome::Done { step: on.walk.args + 1, fault: Some(reader.values.missing()) }
+            // An object behind the arguments may have been meant as some.
+            let more = on.at.rest().starts_with('{');
+            let fault = if more { FaultKind::GuessedBorder } else { reader.values.missing() };
+            Outcome::Done { step: on.walk.args + 1, fault: Some(fault) }
         }
         CallProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
         CallProgress::TooDeep => Outcome::Broken(FaultKind::Limit),

@@ -21,7 +21,12 @@ impl Engine {
         // A keyword argument: those of the call before ended too early.
         let word = io.bytes.get(start..io.look).unwrap_or_default().trim_ascii_end();
         let keyword = !word.is_empty() && word.iter().copied().all(is_word);
-        if opening.from == From::Gap && keyword && io.bytes.get(io.look) == Some(&b'=') {
+        // Words behind a comma: a sentence that goes on may have talked about the call, where it has no marks of its own.
+        let walk = &io.plan.walks[opening.walk];
+        let sentence = !word.is_empty() && (walk.is_bare() || walk.is_loose());
+        let same_line = start > io.at && !io.bytes[io.at..start].contains(&b'\n');
+        let goes_on = (keyword && io.bytes.get(io.look) == Some(&b'=')) || (sentence && same_line);
+        if opening.from == From::Gap && goes_on {
             self.doubt_calls(io, start);
         }
         let word = found == start && self.tried.word == Some(io.base + start as u64);

@@ -84,8 +84,13 @@ impl Walk {
             .flat_map(|(place, mark)| [(place, mark.clone()), (place, format!("\n{mark}"))])
             .collect();
         let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
-        let others: Vec<String> = results.chain(self.dialect.ends.iter().cloned()).collect();
-        FieldMarks::text(&closers, &others)
+        // The next call, or a thought behind this one.
+        let lines = |mark: &String| if is_wordy(mark) { format!("\n{}", mark.trim()) } else { mark.clone() };
+        let thoughts =
+            self.dialect.reasoning.iter().flat_map(|all| all.begin.iter().chain(&all.end)).map(lines);
+        let calls = self.marks_from(self.call).into_iter().flat_map(|(_, mark)| mark.read.iter().map(lines));
+        let others = results.chain(self.dialect.ends.iter().cloned()).chain(thoughts).chain(calls);
+        FieldMarks::text(&closers, &others.collect::<Vec<_>>())
     }
 
     /// The marks behind the arguments.

@@ -36,8 +36,21 @@ impl TextMark {
     }
 
     fn has_other_meaning(&self) -> bool {
-        let edge = self.dropped.is_some() || self.wrapper.is_some();
-        edge || self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some()
+        self.is_told() || self.dropped.is_some() || self.wrapper.is_some()
+    }
+
+    /// True when it begins or ends a thought, or begins a result.
+    pub(in crate::parse) fn is_told(&self) -> bool {
+        self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some()
+    }
+
+    /// True when it means something wherever it stands, and whatever follows it.
+    pub(in crate::parse) fn is_markup(&self, plan: &Plan) -> bool {
+        let opens = |opener: &Opener| {
+            let walk = &plan.walks[opener.walk];
+            walk.dialect.tool.is_none() && !walk.needs_declared
+        };
+        self.dropped.is_some() || self.is_told() || self.openers.iter().any(opens)
     }
 
     /// True when it opens calls and means nothing else, neither follows a name nor ends a value, and is too short to be

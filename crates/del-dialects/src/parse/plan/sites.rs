@@ -222,7 +222,10 @@ impl Walk {
                 for (place, mark) in self.closers() {
                     let plain =
                         |spelling: &&String| !spellings.iter().any(|(known, _)| known.starts_with(*spelling));
-                    let closers: Vec<_> = mark.read.iter().filter(plain).cloned().collect();
+                    // A fence opens where arguments should.
+                    let fence = |spelling: &&String| spelling.starts_with('`') && !self.takes_fields();
+                    let closers = mark.read.iter().filter(|mark| plain(mark) && !fence(mark));
+                    let closers: Vec<_> = closers.cloned().collect();
                     spellings.extend(closers.into_iter().map(|spelling| (spelling, Target::Closer(place))));
                 }
             }

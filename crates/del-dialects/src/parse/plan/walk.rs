@@ -242,7 +242,12 @@ impl Walk {
     /// True for a format in which a call is a line.
     pub(in crate::parse) fn is_line(&self) -> bool {
         !self.takes_fields()
-            && matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start)
+            && matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start && mark.write.len() >= MIN_NAMED)
+    }
+
+    /// True where calls begin lines.
+    pub(in crate::parse) fn begins_line(&self) -> bool {
+        self.steps[..self.args].iter().any(|step| matches!(step, Step::Mark(mark, _) if mark.line_start))
     }
 
     pub(in crate::parse) fn channels(&self) -> Option<&Channels> {
@@ -364,6 +369,18 @@ impl Walk {
         self.steps[from.min(to)..to].iter().any(|step| {
             matches!(step, Step::Mark(mark, _) if matches!(mark.need, Need::Must | Need::Soft) && !mark.read.is_empty())
         })
+    }
+
+    /// True at a step behind a closer that is more than a bracket.
+    pub(in crate::parse) fn is_closed(&self, step: usize) -> bool {
+        let bracket = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.write.trim().len() == 1);
+        !self.steps[self.args + 1..step.max(self.args + 1)].iter().all(bracket)
+    }
+
+    /// True when a closer between these steps may still come behind what follows a call.
+    pub(in crate::parse) fn has_closers(&self, from: usize, to: usize) -> bool {
+        let closer = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.need != Need::Noise && !mark.read.is_empty());
+        self.steps[from.min(to)..to].iter().any(closer)
     }
 
     /// True when a call has marks around it, and the first of them is not among those that were there, a bit each.

@@ -1,0 +1,70 @@
+//! What may not be what the model meant never runs unasked, in any dialect.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod reading;
+
+use del_dialects::{End, Message};
+use reading::{call, chunks, every_dialect, parser, read, tools, turn, writes_json};
+use serde_json::Value;
+
+/// The message of `text` by this dialect alone and by all, whole and in pieces.
+fn messages(name: &str, text: &str) -> Vec<Message> {
+    [Some(name), None]
+        .into_iter()
+        .map(|name| {
+            let whole = read(parser(name, turn()), [text], End::End).0;
+            assert_eq!(read(parser(name, turn()), chunks(text, 1), End::End).0, whole, "{name:?} {text:?}");
+            whole
+        })
+        .collect()
+}
+
+#[test]
+fn a_schema_that_is_echoed_asks() {
+    every_dialect(|dialect| {
+        for (key, arguments) in [
+            ("properties", r#"{"properties":{"city":"Paris"}}"#),
+            ("city", r#"{"city":{"type":"string","value":"Paris"}}"#),
+            ("city", r#"{"days":2,"city":{"value":"Paris"}}"#),
+        ] {
+            let Ok(text) = dialect.render_calls(&[call("get_weather", arguments)], &tools()) else {
+                continue;
+            };
+            for message in messages(dialect.name(), &text) {
+                for read in message.read_calls() {
+                    let value: Value = serde_json::from_str(&read.call.arguments).unwrap();
+                    if value[key].is_object() {
+                        assert!(read.guess.is_some(), "{} {text:?}", dialect.name());
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_stands_between_the_arguments_and_the_closing_mark_makes_a_call_ask() {
+    every_dialect(|dialect| {
+        if !writes_json(dialect) {
+            return;
+        }
+        let arguments = r#"{"city":"Oslo"}"#;
+        let text = dialect.render_calls(&[call("get_weather", arguments)], &tools()).unwrap();
+        let end = text.find(arguments).unwrap() + arguments.len();
+        let brackets = text[end..].find(|c: char| !"}])".contains(c)).unwrap_or(text.len() - end);
+        let (before, behind) = text.split_at(end + brackets);
+        if behind.trim().is_empty() {
+            return;
+        }
+        // Among all dialects a tag of one word may be the user's own.
+        let tag = behind.trim_start().starts_with("</") && !behind.contains('_');
+        for inside in ["\n<code>\nprint(1)\n</code>\n", "\nfor the whole week\n"] {
+            let text = format!("{before}{inside}{behind}");
+            for message in messages(dialect.name(), &text).into_iter().take(if tag { 1 } else { 2 }) {
+                for read in message.read_calls() {
+                    assert!(read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
+                }
+            }
+        }
+    });
+}
