@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::on::On;
 use super::text::{Quote, Text};
 use super::words::{is_expression, is_word, literal, runs_on};
-use super::{Family, Progress, Reader, State, Stop, quoted, window};
+use super::{Family, Progress, Reader, State, Stop, quoted, white_space, window};
 use crate::fault::FaultKind;
 
 /// The longest bare word, in bytes.
@@ -19,6 +19,8 @@ impl Reader {
     pub(super) fn bare(&mut self, on: &mut On<'_, '_>) -> Stop {
         let family = on.given.syntax.family;
         let python = family == Family::Python;
+        // Line feeds before this place belong to the word.
+        let mut inside = 0;
         loop {
             let top = self.stack.is_empty();
             let stop = |byte: &u8| {
@@ -57,6 +59,7 @@ impl Reader {
                     next => matches!(next, Some(b'/' | b'*')),
                 },
                 b'}' | b']' | b')' => python || !opens_inside(word),
+                b'\n' if on.look < inside => false,
                 b',' | b'\n' if self.may_go_on(on, word, whole) && (byte == b',' || !python) => {
                     let place = self.place(on);
                     let line = byte == b'\n';
@@ -64,7 +67,10 @@ impl Reader {
                         |window: &str, all| place.counted(window, window::edge(line, window, all, &place));
                     match self.search_ahead(on, on.look + 1, &question) {
                         None => return Some(Progress::More),
-                        Some(ends) => ends,
+                        Some(ends) => {
+                            inside = on.look + white_space(&on.bytes[on.look..]);
+                            ends
+                        }
                     }
                 }
                 b',' | b'\n' => true,

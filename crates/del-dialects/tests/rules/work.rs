@@ -50,6 +50,23 @@ fn rule_12_marks_inside_one_another_are_linear() {
     });
 }
 
+/// White space may end what stands before it or belong to it, as what follows tells: that is asked once for a whole run.
+#[test]
+fn rule_12_runs_of_white_space_are_linear() {
+    const MOST: u64 = 8;
+    every_dialect(|dialect| {
+        let sample = sample(dialect);
+        for at in borders(&sample) {
+            for (space, behind) in [("\n", ">"), ("\n ", "x"), ("\t", "\"")] {
+                let text = format!("{}e{}{behind}", &sample[..at], space.repeat(200)).repeat(5);
+                let (examined, _) = cost(parser(Some(dialect.name()), turn()), vec![text.as_str()]);
+                let bound = MOST * text.len() as u64;
+                assert!(examined <= bound, "{} {at}: {examined} of {}: {text:?}", dialect.name(), text.len());
+            }
+        }
+    });
+}
+
 #[test]
 fn rule_12_depth_calls_and_arguments_have_limits() {
     let [weather, list] = sample_calls();
