@@ -6,6 +6,7 @@ mod kind;
 
 use std::ops::Range;
 
+use super::gap::Gap;
 use super::opening::Opening;
 use super::plan::{Body, Plan, Walk};
 use super::{Engine, Flow, Io, Meaning, State};
@@ -228,7 +229,9 @@ impl Engine {
                     io.fault(kind, Some(self.call.number), io.at, io.look);
                 }
                 self.end_call(io, number, step);
-                self.call.lacks_braces = fault == Some(FaultKind::MissingCloser);
+                if fault == Some(FaultKind::MissingCloser) {
+                    self.state = State::Gap(Gap::behind_unbraced(number, step));
+                }
                 Flow::Next
             }
             Outcome::Nameless => self.without_a_name(io),

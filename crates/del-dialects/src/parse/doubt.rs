@@ -4,6 +4,7 @@
 //! quotes like calls. Guesses about where values end, and closers that nothing opened, give that away, but not which of the
 //! calls they belong to: so all of the answer are doubted, those before at once, those behind as they begin.
 
+use super::known::Rest;
 use super::{Engine, Io};
 use crate::fault::FaultKind;
 
@@ -14,8 +15,6 @@ pub(super) struct Doubt {
     of_all: bool,
     /// So many calls are known to be doubtful.
     calls: u32,
-    /// This one is, whatever is known of those before.
-    last: Option<u32>,
 }
 
 impl Engine {
@@ -28,12 +27,13 @@ impl Engine {
         self.doubt.of_all = true;
     }
 
-    /// What closes the last call stands behind the text that followed it, and may belong to it with that text.
+    /// What stands at `at` may belong to the last call, with the text between them.
     pub(super) fn doubt_last(&mut self, io: &mut Io<'_>, at: usize) {
-        self.call.may_go_on = false;
-        let last = self.call.number.saturating_sub(1);
-        if self.doubt.calls <= last && self.doubt.last != Some(last) {
-            self.doubt.last = Some(last);
+        let told = std::mem::replace(&mut self.call.rest, Rest::Doubted) == Rest::Doubted;
+        if let Some(last) = self.call.number.checked_sub(1)
+            && !told
+            && self.doubt.calls <= last
+        {
             io.fault(FaultKind::GuessedBorder, Some(last), at, at);
         }
     }

@@ -1,7 +1,7 @@
 //! Behind a call: what closes it, the next call, or text again.
 
 use super::character::{first_char, is_name, starts_name};
-use super::known::OpenCall;
+use super::known::{OpenCall, Rest};
 use super::opening::Opening;
 use super::plan::{Body, Opener, Target, Then, Walk};
 use super::{Engine, Flow, Io, State};
@@ -25,20 +25,42 @@ pub(super) struct Gap {
     /// Where the mark at hand begins, counted from the first held byte.
     token: usize,
     separated: bool,
-    /// The call before did not count, so nobody misses its closers.
-    broken: bool,
+    before: Before,
     /// The name in a closing mark, such as `</get_weather>`, was looked for.
     renamed: bool,
 }
 
+/// How the call before ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Whole,
+    /// Its last braces are missing: nothing but a mark follows it, or words may belong to it.
+    Unbraced,
+    /// It did not count, so nobody misses its closers.
+    Broken,
+}
+
 impl Gap {
     pub(super) fn new(walk: usize, step: usize) -> Self {
-        Self { walk, step, scan: Scan::default(), token: 0, separated: false, broken: false, renamed: false }
+        Self {
+            walk,
+            step,
+            scan: Scan::default(),
+            token: 0,
+            separated: false,
+            before: Before::Whole,
+            renamed: false,
+        }
     }
 
     /// Behind a call that did not count.
     pub(super) fn behind_broken(walk: usize, step: usize) -> Self {
-        Self { broken: true, ..Self::new(walk, step) }
+        Self { before: Before::Broken, ..Self::new(walk, step) }
+    }
+
+    /// Behind a call whose last braces are missing.
+    pub(super) fn behind_unbraced(walk: usize, step: usize) -> Self {
+        Self { before: Before::Unbraced, ..Self::new(walk, step) }
     }
 
     /// True when a mark between two calls was read.
@@ -53,7 +75,8 @@ impl Gap {
 
     /// Whether closers are missing here: those of the call, and those around a group.
     fn misses_closers(&self, walk: &Walk, call: &OpenCall) -> (bool, bool) {
-        let own = !self.broken && self.step <= walk.close && walk.misses(self.step, walk.close);
+        let own =
+            self.before != Before::Broken && self.step <= walk.close && walk.misses(self.step, walk.close);
         (own, call.in_block && walk.misses_block(self.step, walk.steps.len(), call.opened))
     }
 
@@ -148,13 +171,14 @@ impl Engine {
             Target::Step(step) => {
                 let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
                 let block = self.call.in_block && walk.misses_block(gap.step, step, self.call.opened);
-                if !gap.broken && (call || block) {
+                if gap.before != Before::Broken && (call || block) {
                     io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                 }
                 if step >= walk.close {
                     self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
                 }
-                *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
+                let before = if gap.before == Before::Broken { Before::Broken } else { Before::Whole };
+                *gap = Gap { before, ..Gap::new(gap.walk, step + 1) };
                 io.at = hit.end;
                 io.rewind(hit.end);
                 None
@@ -223,8 +247,7 @@ impl Engine {
             io.at = io.look;
             return None;
         }
-        // Nothing but a mark follows an object whose last braces are missing: words may belong to it.
-        if self.call.lacks_braces && !gap.broken && gap.step == walk.args + 1 {
+        if gap.before == Before::Unbraced {
             let mut look = io.look;
             match io.plan.text.follow(&mut Scan::default(), io.bytes, &mut look, &mut io.again) {
                 Anchored::More if !io.last() => return Some(Flow::More),
@@ -233,7 +256,7 @@ impl Engine {
             }
         }
         let State::Gap(gap) = &self.state else { return None };
-        let unclosed = !gap.broken && gap.misses_closers(walk, &self.call) != (false, false);
+        let unclosed = gap.before != Before::Broken && gap.misses_closers(walk, &self.call) != (false, false);
         match gap.goes_on(walk, unclosed, io) {
             None => return Some(Flow::More),
             Some(true) => self.doubt_calls(io, io.look),
@@ -271,7 +294,7 @@ impl Engine {
         let walk = &io.plan.walks[gap.walk];
         let closes_block = block && self.call.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
-        if !gap.broken && gap.step < end && walk.misses(gap.step, end) {
+        if gap.before != Before::Broken && gap.step < end && walk.misses(gap.step, end) {
             io.fault(FaultKind::MissingCloser, None, at, at);
         }
         self.call.in_block &= !block;
@@ -287,14 +310,17 @@ impl Engine {
 
     /// Back to text: what was held is the user's.
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
-        if let State::Gap(Gap { walk, step, broken, .. }) = self.state
-            && !broken
+        if let State::Gap(Gap { walk, step, before, .. }) = self.state
+            && before != Before::Broken
+            && self.call.rest == Rest::Nothing
             && !io.plan.walks[walk].is_closed(step)
         {
             let walk = &io.plan.walks[walk];
             let group = self.call.in_block || step > walk.close;
             let end = if group { walk.steps.len() } else { walk.close };
-            self.call.may_go_on |= walk.has_closers(step, end);
+            if walk.has_closers(step, end) {
+                self.call.rest = Rest::Closer;
+            }
         }
         self.miss_closers(io);
         self.text.behind_call = true;

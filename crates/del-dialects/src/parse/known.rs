@@ -81,10 +81,19 @@ pub(super) struct OpenCall {
     pub(super) last: Option<usize>,
     /// Its object said nothing of arguments: another object behind it may be them.
     pub(super) bare_name: bool,
-    /// Braces behind the arguments of the last call are missing.
-    pub(super) lacks_braces: bool,
-    /// The last call may go on behind its end: its closer is missing, or its arguments are a text.
-    pub(super) may_go_on: bool,
+    pub(super) rest: Rest,
+}
+
+/// What may still come of the last call behind its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It is closed.
+    #[default]
+    Nothing,
+    /// Its closer is missing, or its arguments are a text: its closer may stand behind more of them.
+    Closer,
+    /// It is doubted for what followed it.
+    Doubted,
 }
 
 /// How far in the answer something was looked for in vain: what lies before is not tried once more.

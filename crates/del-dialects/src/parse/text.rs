@@ -2,6 +2,7 @@
 
 use super::channels::Origin;
 use super::character::first_char;
+use super::known::Rest;
 use super::opening::Opening;
 use super::plan::{Dropped, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::tail::before;
@@ -199,7 +200,7 @@ impl Engine {
         let closes = |walk: usize| {
             io.plan.walks[walk].closers().any(|(_, closer)| closer.read.contains(&mark.spelling))
         };
-        if self.call.may_go_on && self.call.last.is_some_and(closes) {
+        if self.call.rest == Rest::Closer && self.call.last.is_some_and(closes) {
             self.doubt_last(io, hit.start);
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {

@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
 use crate::order::sort;
 use crate::parse::gap::Gap;
+use crate::parse::known::Rest;
 use crate::parse::{Engine, Flow, Io, Meaning, State};
 use crate::scan::Scan;
 use serde_json::Value;
@@ -55,7 +56,7 @@ impl Engine {
             self.call.number += 1;
             self.call.last = Some(walk);
             self.call.bare_name = bare_name;
-            (self.call.may_go_on, self.call.lacks_braces) = (text, false);
+            self.call.rest = if text { Rest::Closer } else { Rest::Nothing };
         }
         self.state = State::Gap(Gap::new(walk, step));
     }
