@@ -197,13 +197,13 @@ impl Lookahead<'_> {
         if !self.given.form.yaml || self.field.streams || !(value.is_empty() || yaml::is_below(value)) {
             return false;
         }
-        let behind = self.text[..from].rsplit('\n').next().unwrap_or_default().len();
-        let before = value.rsplit('\n').next().unwrap_or_default().len();
-        let indent = behind + if self.text[..from].contains('\n') { 0 } else { before };
-        match yaml::first_indent(value) {
-            Some((first, item)) => indent >= (first + usize::from(item)).max(1),
-            None => indent > 0 && (!value.is_empty() || self.field.types.may_nest()),
-        }
+        let least = match yaml::first_indent(value) {
+            Some((first, item)) => (first + usize::from(item)).max(1),
+            None if !value.is_empty() || self.field.types.may_nest() => 1,
+            None => return false,
+        };
+        let before = self.text.as_bytes()[..from].iter().rev().chain(value.as_bytes().iter().rev());
+        before.take(least).filter(|byte| **byte != b'\n').count() == least
     }
 
     /// Words behind a closer: the value ends there if another field or the end of the call comes before another closer.

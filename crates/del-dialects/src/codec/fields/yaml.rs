@@ -14,12 +14,16 @@ pub(super) fn is_below(value: &str) -> bool {
     value.starts_with(['\n', '\r', '|', '>'])
 }
 
+/// The first line below a key begins within so many bytes, as it is looked for at each line.
+const FIRST: usize = 256;
+
 /// How far the first line below the key is indented, and whether it begins an item of a list.
 pub(super) fn first_indent(value: &str) -> Option<(usize, bool)> {
-    let mut lines = value.split('\n').skip(1);
-    let line = lines.find(|line| !line.trim().is_empty())?;
-    let text = line.trim_start_matches(' ');
-    Some((line.len() - text.len(), text.starts_with("- ")))
+    let value = &value.as_bytes()[..value.len().min(FIRST)];
+    let mut lines = value.split(|byte| *byte == b'\n').skip(1);
+    let line = lines.find(|line| !line.trim_ascii().is_empty())?;
+    let indent = line.iter().take_while(|byte| **byte == b' ').count();
+    Some((indent, line[indent..].starts_with(b"- ")))
 }
 
 /// The text that `value` writes in one of these ways.
