@@ -5,20 +5,20 @@
 //! call, the next call, or the end of the answer. [`Lookahead::verdict`] decides it for each kind of delimiter; where a
 //! closer had to be inserted or words deleted, the verdict says where that was guessed.
 
+mod opener;
+
 use std::ops::ControlFlow::{Break, Continue};
 
+use opener::{is_unclosed, opens_with_tokens};
+
 use super::delimiters::Delimiter;
-use super::elements::is_key;
-use super::header::{Header, MAX_HEADER};
 use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own, Sought};
 use super::slip::MAX_NEAR;
-use super::{FieldsReader, Given, On, Phase, Step, yaml};
+use super::{FieldsReader, Given, On, Phase, Step};
 use crate::codec::ArgsProgress;
-use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::tool::may_have;
 use crate::value::{Brackets, white_space};
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
@@ -93,16 +93,6 @@ impl FieldsReader {
             }
         }
     }
-}
-
-/// True where nothing is written behind a value, so that what follows it ends it.
-fn is_unclosed(form: &FieldForm) -> bool {
-    form.parts.last() == Some(&Slot::Value)
-}
-
-/// True where only a token of the model's markup opens a field.
-fn opens_with_tokens(form: &FieldForm) -> bool {
-    form.open.iter().all(|open| is_token(open))
 }
 
 /// The value ends, and what follows a value stands at `resume`.
@@ -191,21 +181,6 @@ impl Lookahead<'_> {
         }
     }
 
-    /// True for a line of YAML inside a value that begins below its key, as it is indented as far as the first one there.
-    fn is_nested(&self, from: usize) -> bool {
-        let value = self.before.trim_start_matches([' ', '\t']);
-        if !self.given.form.yaml || self.field.streams || !(value.is_empty() || yaml::is_below(value)) {
-            return false;
-        }
-        let least = match yaml::first_indent(value) {
-            Some((first, item)) => (first + usize::from(item)).max(1),
-            None if !value.is_empty() || self.field.types.may_nest() => 1,
-            None => return false,
-        };
-        let before = self.text.as_bytes()[..from].iter().rev().chain(value.as_bytes().iter().rev());
-        before.take(least).filter(|byte| **byte != b'\n').count() == least
-    }
-
     /// Words behind a closer: the value ends there if another field or the end of the call comes before another closer.
     fn words(&mut self, closer: Found) -> Verdict {
         let mut from = closer.end;
@@ -236,34 +211,6 @@ impl Lookahead<'_> {
         }
     }
 
-    /// Whether a key stands at `from` without an opener, with the end of its header behind it; none when that cannot be
-    /// said yet.
-    fn has_key(&mut self, from: usize) -> Option<bool> {
-        let Given { form, marks, tool, .. } = *self.given;
-        if let Some(line) = &marks.line {
-            return match self.find(&marks.header, from, from + MAX_HEADER) {
-                Err(_) if self.may_grow(from, MAX_HEADER) => None,
-                Err(_) => Some(false),
-                Ok(end) => {
-                    let key = line.key(&self.text[from..end.start], tool);
-                    Some(
-                        end.delimiter == Delimiter::Header && key.is_some_and(|key| !self.keys.contains(key)),
-                    )
-                }
-            };
-        }
-        if form.key != KeyKind::Whole && !form.free {
-            return Some(false);
-        }
-        let window = self.window(from, MAX_HEADER);
-        let word = window[from..].iter().take_while(|byte| is_word(**byte)).count();
-        match self.stands(&marks.header, from, word, MAX_HEADER) {
-            Anchored::Found(hit) => Some(word > 0 && marks.header.delimiter(hit) == Delimiter::Header),
-            Anchored::More if self.may_grow(from, MAX_HEADER) => None,
-            _ => Some(false),
-        }
-    }
-
     /// A closer without its last character: it is misspelt, if what can only follow a value does.
     fn misspelt(&mut self, found: Found, border: Option<usize>) -> Verdict {
         let rest = &self.text.as_bytes()[found.end..];
@@ -280,30 +227,6 @@ impl Lookahead<'_> {
         }
     }
 
-    /// The opener of another field: it is one if its key may follow.
-    fn opener(&mut self, found: Found, border: Option<usize>) -> Verdict {
-        let (given, from) = (self.given, found.end);
-        if self.field.elements && border.is_none() {
-            return Verdict::Data(found.end);
-        }
-        let end = match self.find(&given.marks.header, from, from + MAX_HEADER) {
-            Err(_) if self.may_grow(from, MAX_HEADER) => return Verdict::More,
-            Err(_) => return Verdict::Data(found.end),
-            Ok(end) => end,
-        };
-        let Some(header) = Header::read(&self.text[from..end.start], given) else {
-            return Verdict::Data(found.end);
-        };
-        let follows = self.may_follow(&header.key, border.is_some());
-        let inline = self.is_inline(found);
-        if follows && !inline {
-            return self.ends_unclosed(found, border, found.start);
-        }
-        let written = end.delimiter == Delimiter::Header && self.is_written(&header.key, from);
-        let meant = if inline { follows && given.tool.is_some() } else { written };
-        if meant { Verdict::Guessed(found.end) } else { Verdict::Data(found.end) }
-    }
-
     /// A closer behind its own first character, which is deleted.
     fn doubled(&mut self, found: Found, border: Option<usize>) -> Verdict {
         match self.verdict(found, border) {
@@ -312,32 +235,6 @@ impl Lookahead<'_> {
             }
             verdict => verdict,
         }
-    }
-
-    /// True for a key that stands right behind the opener at `from`, unless its attribute is named there.
-    fn is_written(&self, key: &str, from: usize) -> bool {
-        let named = matches!(self.given.form.key, KeyKind::Attribute(_));
-        let spaced = matches!(self.given.form.parts.first(), Some(Slot::Text(open)) if open.ends_with(' '));
-        let rest = &self.text[from..];
-        let rest = if spaced { rest.strip_prefix(' ').unwrap_or(rest) } else { rest };
-        is_key(key) && (named || !rest.starts_with(char::is_whitespace))
-    }
-
-    /// True where delimiters have lines of their own, and this one has none.
-    fn is_inline(&self, found: Found) -> bool {
-        self.given.form.framed && !self.field.compact && !self.text[found.start..].starts_with('\n')
-    }
-
-    /// Whether a field of this key may open here, though nothing closed the value before it.
-    fn may_follow(&self, key: &str, words: bool) -> bool {
-        let Given { form, tool, .. } = *self.given;
-        !self.keys.contains(key)
-            && may_have(tool, key)
-            && (tool.is_some()
-                || (form.framed && !self.field.compact)
-                || is_unclosed(form)
-                || opens_with_tokens(form)
-                || (words && form.repeats_key() && is_key(key)))
     }
 
     /// The closer of the call, or of a group of calls. The value goes on if a closer of its own stands further on, before

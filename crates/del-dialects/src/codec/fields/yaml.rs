@@ -2,6 +2,7 @@
 
 mod nodes;
 
+use super::lookahead::Lookahead;
 pub(super) use nodes::nodes;
 
 /// True where a text begins as no plain one does.
@@ -10,7 +11,7 @@ pub(super) fn is_marked(value: &[u8]) -> bool {
 }
 
 /// True for a value in lines of their own, below its key.
-pub(super) fn is_below(value: &str) -> bool {
+fn is_below(value: &str) -> bool {
     value.starts_with(['\n', '\r', '|', '>'])
 }
 
@@ -18,12 +19,29 @@ pub(super) fn is_below(value: &str) -> bool {
 const FIRST: usize = 256;
 
 /// How far the first line below the key is indented, and whether it begins an item of a list.
-pub(super) fn first_indent(value: &str) -> Option<(usize, bool)> {
+fn first_indent(value: &str) -> Option<(usize, bool)> {
     let value = &value.as_bytes()[..value.len().min(FIRST)];
     let mut lines = value.split(|byte| *byte == b'\n').skip(1);
     let line = lines.find(|line| !line.trim_ascii().is_empty())?;
     let indent = line.iter().take_while(|byte| **byte == b' ').count();
     Some((indent, line[indent..].starts_with(b"- ")))
+}
+
+impl Lookahead<'_> {
+    /// True for a line of YAML inside a value that begins below its key, as it is indented as far as the first one there.
+    pub(super) fn is_nested(&self, from: usize) -> bool {
+        let value = self.before.trim_start_matches([' ', '\t']);
+        if !self.given.form.yaml || self.field.streams || !(value.is_empty() || is_below(value)) {
+            return false;
+        }
+        let least = match first_indent(value) {
+            Some((first, item)) => (first + usize::from(item)).max(1),
+            None if !value.is_empty() || self.field.types.may_nest() => 1,
+            None => return false,
+        };
+        let before = self.text.as_bytes()[..from].iter().rev().chain(value.as_bytes().iter().rev());
+        before.take(least).filter(|byte| **byte != b'\n').count() == least
+    }
 }
 
 /// The text that `value` writes in one of these ways.
