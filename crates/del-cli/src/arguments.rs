@@ -213,7 +213,8 @@ pub(crate) enum Command {
     Man(man::Options),
 }
 
-#[cfg(test)]
+// It is that of the program with all of its features.
+#[cfg(all(test, feature = "bulk", feature = "code"))]
 mod reference;
 
 #[cfg(test)]
