@@ -18,6 +18,7 @@ mod header;
 mod lookahead;
 mod repeated;
 mod slip;
+mod sole;
 mod types;
 mod value;
 mod write;

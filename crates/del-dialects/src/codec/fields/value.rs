@@ -6,10 +6,10 @@ use std::ops::ControlFlow::{Break, Continue};
 use super::delimiters::{Delimiter, Expected, FieldMarks};
 use super::header::Header;
 use super::repeated::Repeated;
+use super::sole::{Sole, trailing_space};
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsReader, On, Phase, Step, elements, escaped, yaml};
 use crate::codec::ArgsProgress;
-use crate::codec::reading::MAX_SPACE;
 use crate::dialect::FieldForm;
 use crate::event::End;
 use crate::fault::FaultKind;
@@ -37,12 +37,9 @@ pub(super) struct Field {
     pub(super) wraps: bool,
     /// The value may be made of elements.
     pub(super) elements: bool,
-    /// So many elements of its key, or code fences, are open in it.
+    /// So many elements of its key are open in it.
     pub(super) open: usize,
-    /// A part of it has gone out.
-    pub(super) begun: bool,
-    /// What may be its end stands in it.
-    pub(super) odd: bool,
+    pub(super) sole: Sole,
 }
 
 impl Field {
@@ -180,7 +177,7 @@ impl FieldsReader {
             if on.last() && on.given.marks.ends_with_the_answer {
                 let space = if on.given.marks.text.is_some() { trailing_space(&text[on.kept..]) } else { 0 };
                 let end = text.len() - space;
-                if self.field.odd {
+                if self.field.sole.is_odd() {
                     self.guess(on, end);
                 }
                 self.close_value(on, end)?;
@@ -189,10 +186,10 @@ impl FieldsReader {
             return Break(ArgsProgress::More);
         };
         let (closer, behind) = match borders.delimiter(hit) {
-            Delimiter::Body(step) => match self.is_inside_code(&text[..hit.end], &text[hit.end..]) {
+            Delimiter::Body(step) => match self.field.sole.holds(&text[hit.start..hit.end], &text[hit.end..])
+            {
                 None if !on.last() => return self.wait(on, hit.start, (hit.end - hit.start) as u64),
                 Some(true) => {
-                    self.field.odd = true;
                     on.rewind(hit.end);
                     self.scan = Scan::default();
                     return Continue(());
@@ -209,21 +206,6 @@ impl FieldsReader {
         Break(ArgsProgress::Done(closer))
     }
 
-    /// Whether the fence at the end of `text` is one inside the value, with `behind` it what follows; none where that may
-    /// still come. A fence closes one of its own value, opens another where a word follows, and stands on a line of its own.
-    fn is_inside_code(&mut self, text: &str, behind: &str) -> Option<bool> {
-        if !text.ends_with('`') {
-            return Some(false);
-        }
-        if self.field.begun && !text.trim_end_matches('`').ends_with('\n') {
-            return Some(true);
-        }
-        let opens = behind.bytes().next()?.is_ascii_alphanumeric();
-        let closes = !opens && self.field.open > 0;
-        self.field.open = self.field.open + usize::from(opens) - usize::from(closes);
-        Some(opens || closes)
-    }
-
     /// Passes on the text up to `end` as a part of a string.
     fn pass_on(&mut self, on: &mut On<'_, '_>, end: usize) {
         let mut text = Cow::Borrowed(&on.text[on.kept..end]);
@@ -233,11 +215,7 @@ impl FieldsReader {
         if on.given.marks.slips {
             self.remember(&text);
         }
-        self.field.begun |= !text.is_empty();
-        if let Some(closers) = &on.given.marks.text {
-            self.field.odd |=
-                text.contains('\n') || closers.iter().any(|begin| text.contains(begin.as_str()));
-        }
+        self.field.sole.pass(&text, on.given.marks.text.as_deref());
         (on.emit)(escaped(&text, &mut self.scratch), on.at.kept..end);
         on.kept = end;
     }
@@ -338,12 +316,6 @@ impl FieldsReader {
         let fits = read.fits && !(read.json.starts_with('"') && field.types.excludes_string());
         Ok(Typed { fits, ..read })
     }
-}
-
-/// How many bytes of white space a text ends in, as far as they are held.
-fn trailing_space(text: &str) -> usize {
-    let held = text.len().saturating_sub(MAX_SPACE);
-    text.len() - text.trim_end_matches(|c: char| c.is_ascii_whitespace()).len().max(held)
 }
 
 /// The members of an object that is all the arguments: there are some, and the tool knows them all.
