@@ -152,5 +152,6 @@ fn wrong(error: WireError) -> Refusal {
 fn forgotten(id: &Value) -> Refusal {
     let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     Refusal::bad_request(format!("expected the id of an earlier response, got `{id}`"))
+        .code("previous_response_not_found")
         .hint("send the conversation itself, or start the proxy with a larger --response-memory")
 }

@@ -46,6 +46,7 @@ mod server;
 mod settings;
 mod sites;
 mod stamp;
+mod surrogates;
 mod taking;
 mod tide;
 mod timed;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response};
 use axum::response::IntoResponse;
 use del_wire::Asked;
@@ -49,32 +49,32 @@ pub(crate) async fn models(State(proxy): Shared, request: Request<Body>) -> Outc
     if !anthropic {
         return Ok(Document(json!({"object": "list", "data": models})).into_response());
     }
-    let models: Vec<Value> = models
-        .iter()
-        .map(|model| {
-            let (name, created) = (&model["id"], rfc3339(created(model)));
-            json!({"type": "model", "id": name, "display_name": name, "created_at": created})
-        })
-        .collect();
+    let models: Vec<Value> = models.iter().map(of_anthropic).collect();
     let end = |model: Option<&Value>| model.map_or(Value::Null, |model| model["id"].clone());
     let (first, last) = (end(models.first()), end(models.last()));
     Ok(Document(json!({"data": models, "has_more": false, "first_id": first, "last_id": last}))
         .into_response())
 }
 
-/// One model.
-pub(crate) async fn model(State(proxy): Shared, request: Request<Body>) -> Outcome {
+/// A model in the shape of Anthropic's API.
+fn of_anthropic(model: &Value) -> Value {
+    let (name, created) = (&model["id"], rfc3339(created(model)));
+    json!({"type": "model", "id": name, "display_name": name, "created_at": created})
+}
+
+/// One model, in that shape.
+pub(crate) async fn model(State(proxy): Shared, Path(name): Path<String>, request: Request<Body>) -> Outcome {
     let (parts, _) = request.into_parts();
     let setup = proxy.setup();
-    if let Some(route) = setup.routes.only() {
+    let anthropic = Family::of(&parts) == Family::Anthropic;
+    if let Some(route) = setup.routes.only().filter(|only| !anthropic || only.api == ServerApi::Anthropic) {
         let path = parts.uri.path().trim_start_matches("/v1").to_owned();
         return proxy.pass(&setup, route, &parts, &path, Bytes::new()).await;
     }
-    let name = parts.uri.path().trim_start_matches("/v1/models/");
     let models = listed(&proxy, &setup, &parts.headers).await?;
     let model = models.into_iter().find(|model| model["id"] == name);
     let model = model.ok_or_else(|| Refusal::not_found(format!("there is no model `{name}`")))?;
-    Ok(Document(model).into_response())
+    Ok(Document(if anthropic { of_anthropic(&model) } else { model }).into_response())
 }
 
 /// The same for Ollama's clients.

@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use axum::response::IntoResponse;
 use axum::routing::{get, head, post};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinSet;
@@ -173,6 +174,7 @@ impl Paths {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
                 response
             }
+            None if !leads_down(path) => unknown(request.uri().clone()).await.into_response(),
             None => match self.others.clone().oneshot(request).await {
                 Ok(response) => response,
             },
@@ -183,6 +185,13 @@ impl Paths {
 /// True for what observers are told of: not what looks at the proxy itself.
 fn is_told(path: &str) -> bool {
     !is_page(path) && !matches!(path, "/health" | "/ready" | "/metrics")
+}
+
+/// True for a path of names. One that leads up again, which a model server may follow, is none, nor is what is no text.
+fn leads_down(path: &str) -> bool {
+    percent_decode_str(path)
+        .decode_utf8()
+        .is_ok_and(|path| !path.split(['/', '\\']).any(|name| matches!(name, "." | "..")))
 }
 
 /// What may come in, with its place among the requests of its key.
@@ -286,7 +295,10 @@ async fn metrics(State(proxy): Shared) -> Outcome {
 }
 
 async fn unknown(uri: Uri) -> Refusal {
-    Refusal::not_found(format!("there is no {}", uri.path())).hint(
+    // CONNECT has no path.
+    let asked =
+        Some(uri.path()).filter(|path| !path.is_empty()).map_or_else(|| uri.to_string(), str::to_owned);
+    Refusal::not_found(format!("there is no {asked}")).hint(
         "OpenAI's API lies under /v1, Anthropic's at /v1/messages, and Ollama's under /api; see docs/proxy.md",
     )
 }

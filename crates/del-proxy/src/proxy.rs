@@ -37,6 +37,7 @@ use crate::refusal::Refusal;
 use crate::request::KnownTools;
 use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
+use crate::surrogates::without_halves;
 use crate::timed::Timed;
 use crate::upstream::{end_to_end, reason};
 
@@ -204,7 +205,7 @@ impl Proxy {
             }
         };
         match read {
-            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Ok(bytes)) => Ok(without_halves(bytes)),
             Ok(Err(error)) if is_limit(&error) => Err(too_large()),
             Ok(Err(error)) => Err(Refusal::bad_request(match packed {
                 Some(kind) => format!(

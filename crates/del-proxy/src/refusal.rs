@@ -20,8 +20,8 @@ pub(crate) struct Refusal {
     headers: Box<HeaderMap>,
     /// A model server's error, where that has the shape of OpenAI's API.
     said: Option<Box<Value>>,
-    /// The conversation is longer than the model can read, upon which clients of each API make it shorter.
-    too_long: bool,
+    /// What clients of OpenAI's API know it by.
+    code: Option<&'static str>,
 }
 
 impl Refusal {
@@ -59,9 +59,10 @@ impl Refusal {
     pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, error: &ApiError, said: &str) -> Self {
         let body = serde_json::from_str::<Value>(said).ok();
         let body = body.filter(|said| said["error"]["message"].is_string());
-        let too_long = matches!(error.kind, ApiErrorKind::ContextExceeded { .. });
+        let code =
+            matches!(error.kind, ApiErrorKind::ContextExceeded { .. }).then_some(ApiErrorKind::TOO_LONG);
         let refusal = Self::new(status, UPSTREAM, error.message.as_str());
-        Self { headers: Box::new(headers), said: body.map(Box::new), too_long, ..refusal }
+        Self { headers: Box::new(headers), said: body.map(Box::new), code, ..refusal }
     }
 
     /// Too much at once: soon there will be room.
@@ -78,12 +79,12 @@ impl Refusal {
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
         let (message, headers) = (message.into(), Box::default());
-        Self { status, kind, message, hint: None, headers, said: None, too_long: false }
+        Self { status, kind, message, hint: None, headers, said: None, code: None }
     }
 
-    /// True when the conversation is longer than the model can read.
+    /// True when the conversation is longer than the model can read, upon which clients of each API make it shorter.
     pub(crate) fn is_too_long(&self) -> bool {
-        self.too_long
+        self.code == Some(ApiErrorKind::TOO_LONG)
     }
 
     /// True when the model server did not answer in time.
@@ -107,11 +108,23 @@ impl Refusal {
         self
     }
 
+    /// With a code for programs.
+    #[must_use]
+    pub(crate) fn code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
     /// With a header.
     #[must_use]
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
+    }
+
+    /// The body in the shape of OpenAI's API, of which an event of any API can be made.
+    pub(crate) fn told(&self) -> String {
+        self.body(Family::OpenAi).to_string()
     }
 
     /// The answer in the shape of an API.
@@ -131,12 +144,16 @@ impl Refusal {
         match family {
             Family::OpenAi => {
                 if let Some(said) = self.said.as_ref().filter(|said| said["type"] != "error") {
-                    return Value::clone(said);
+                    let mut said = Value::clone(said);
+                    if let Some(code) = self.code {
+                        said["error"]["code"] = json!(code);
+                    }
+                    return said;
                 }
                 let kind =
                     self.said.as_ref().map_or_else(|| json!(self.kind), |said| said["error"]["type"].clone());
-                let code = self.too_long.then_some("context_length_exceeded");
-                let mut error = json!({"message": self.message, "type": kind, "param": null, "code": code});
+                let mut error =
+                    json!({"message": self.message, "type": kind, "param": null, "code": self.code});
                 if let Some(hint) = &self.hint {
                     error["hint"] = json!(hint);
                 }
@@ -156,8 +173,9 @@ impl Refusal {
                     _ => "invalid_request_error",
                 };
                 let said = with_hint();
-                let told = if self.too_long && !said.starts_with(TOO_LONG) {
-                    format!("{TOO_LONG}: {said}")
+                let words = ApiErrorKind::TOO_LONG_WORDS;
+                let told = if self.is_too_long() && !said.starts_with(words) {
+                    format!("{words}: {said}")
                 } else {
                     said
                 };
@@ -176,9 +194,6 @@ impl IntoResponse for Refusal {
         response
     }
 }
-
-/// Clients of Anthropic's API know by these words that they have to make the conversation shorter.
-const TOO_LONG: &str = "prompt is too long";
 
 /// The kind of errors that come from the model server.
 const UPSTREAM: &str = "upstream_error";

@@ -27,6 +27,8 @@ use crate::tide::{Tide, give_back};
 
 /// A client has this long for the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
+/// One of so many bytes is taken; one of twice as many is not.
+const HEAD_SIZE: usize = 64 << 10;
 /// Answers under way have this long to end once the server stops.
 const DRAIN: Duration = Duration::from_secs(60);
 /// What was written of an answer has this long to reach the client then.
@@ -128,6 +130,7 @@ fn connect(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(Taking::new(stream, TAKE)), service);
     let connection = open.watch(connection);
     tokio::spawn(AtOnce::new(async move {

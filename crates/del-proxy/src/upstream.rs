@@ -89,7 +89,8 @@ impl Upstream {
         self
     }
 
-    /// Sends a request to `path` under the API.
+    /// Sends a request to `path` under the API. That of OpenAI which Ollama has as well lies under `/v1`, whatever address
+    /// it was given with.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -97,7 +98,11 @@ impl Upstream {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
-        self.send_to(method, format!("{}{path}", self.base), headers, body).await
+        let url = match self.api {
+            ServerApi::Ollama => format!("{}/v1{path}", self.root()),
+            _ => format!("{}{path}", self.base),
+        };
+        self.send_to(method, url, headers, body).await
     }
 
     /// Sends a request for an answer of a model.

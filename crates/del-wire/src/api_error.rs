@@ -39,7 +39,20 @@ pub enum ApiErrorKind {
     Other,
 }
 
+impl ApiErrorKind {
+    /// By this code clients of `OpenAI`'s API know that they have to make the conversation shorter.
+    pub const TOO_LONG: &'static str = "context_length_exceeded";
+
+    /// By these words, at the beginning of the message, clients of Anthropic's API know it.
+    pub const TOO_LONG_WORDS: &'static str = "prompt is too long";
+}
+
 impl ApiError {
+    /// True when the conversation is longer than the model's context.
+    pub(crate) fn is_too_long(&self) -> bool {
+        matches!(self.kind, ApiErrorKind::ContextExceeded { .. })
+    }
+
     /// Reads the body of an answer with an error status.
     pub fn from_response(status: u16, body: &str) -> Self {
         Self::read(Some(status), body)
@@ -157,7 +170,7 @@ const CONTEXT_EXCEEDED: &[&str] = &[
     "context window",
     "context the overflows",
     "maximum context",
-    "prompt is too long",
+    ApiErrorKind::TOO_LONG_WORDS,
     "too many tokens",
 ];
 

@@ -105,6 +105,13 @@ pub(crate) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
+/// True for arguments that are left out, in the ways in which that is said: an empty list is PHP's empty object.
+pub(crate) fn is_nothing(text: &str) -> bool {
+    let list = |text: &str| text.strip_prefix('[')?.strip_suffix(']').map(str::trim).map(str::is_empty);
+    let text = text.trim();
+    matches!(text, "" | "null") || list(text) == Some(true)
+}
+
 /// An object as it was written; an empty one for what is none.
 pub(crate) fn object(text: &str) -> &str {
     if is_object(text) { text.trim() } else { "{}" }
@@ -124,7 +131,7 @@ pub(crate) fn read(text: &str) -> Arguments {
     if is_object(text) {
         return Arguments::Whole;
     }
-    if matches!(text.trim(), "" | "null") {
+    if is_nothing(text) {
         return Arguments::Mended("{}".to_owned());
     }
     if let Ok(inner) = serde_json::from_str::<String>(text) {
@@ -147,6 +154,8 @@ mod tests {
             (r#"{"n": 1e400, "m": -0.0e-999}"#, None),
             ("", Some("{}")),
             (" null ", Some("{}")),
+            ("[ ]", Some("{}")),
+            (r#""[]""#, Some("{}")),
             ("{'city': 'Paris',}", Some(r#"{"city": "Paris"}"#)),
             (r#"{city: "Paris"}"#, Some(r#"{"city": "Paris"}"#)),
             (r#"{"city": "Paris""#, Some(r#"{"city": "Paris"}"#)),

@@ -226,12 +226,12 @@ impl Slot {
             Ok(Mended { json: json.trim_start().to_owned(), faults: fault.into_iter().collect() })
         };
         let text = self.arguments.trim();
-        if matches!(text, "" | "null") {
-            return whole("{}", None);
+        if arguments::is_nothing(text) {
+            return whole("{}", text.starts_with('[').then_some(FaultKind::Repaired));
         }
         if text.starts_with('"') {
             return match serde_json::from_str::<String>(text) {
-                Ok(inner) if inner.trim().is_empty() => whole("{}", None),
+                Ok(inner) if arguments::is_nothing(&inner) => whole("{}", None),
                 Ok(inner) => {
                     let mut inner = object(inner.trim(), End::End)?;
                     inner.faults.push(FaultKind::DoubleEncoded);

@@ -2,11 +2,14 @@
 
 mod alike;
 mod plain;
+mod usage;
 
 use serde_json::Value;
 
 pub use self::alike::Chunks;
 use self::plain::{Plain, Whole};
+pub use self::usage::{Times, Usage};
+use self::usage::{times, usage};
 use crate::api_error::ApiError;
 use crate::citation::Citation;
 use crate::error::WireError;
@@ -112,44 +115,6 @@ impl Finish {
     }
 }
 
-/// Tokens of one request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Tokens of the prompt.
-    pub prompt: u64,
-    /// Tokens of the answer.
-    pub completion: u64,
-    /// Those of the prompt that the server had read before.
-    pub cached: u64,
-    /// Those of the prompt that the server has read now and keeps for later requests.
-    pub written: u64,
-    /// Those of the answer that were thinking.
-    pub reasoning: u64,
-}
-
-/// How long an answer took, as Ollama's servers say it, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Times {
-    /// All of it.
-    pub total: u64,
-    /// Loading the model.
-    pub load: u64,
-    /// Reading the prompt.
-    pub prompt: u64,
-    /// Writing the answer.
-    pub completion: u64,
-}
-
-impl std::ops::AddAssign for Usage {
-    fn add_assign(&mut self, more: Self) {
-        self.prompt = self.prompt.saturating_add(more.prompt);
-        self.completion = self.completion.saturating_add(more.completion);
-        self.cached = self.cached.saturating_add(more.cached);
-        self.written = self.written.saturating_add(more.written);
-        self.reasoning = self.reasoning.saturating_add(more.reasoning);
-    }
-}
-
 impl Chunk {
     /// Reads a chunk of a stream or a whole answer: of a chat completion, or of Ollama's own chat.
     pub fn read(json: &str) -> Result<Self, WireError> {
@@ -169,7 +134,7 @@ impl Chunk {
 
     /// The same of a text whose members were found already.
     pub(crate) fn of(fields: &Fields<'_>, json: &str) -> Result<Self, WireError> {
-        if fields.get("error").is_some() || fields.get("object") == Some("\"error\"") {
+        if is_error(fields) {
             return Ok(Self { error: Some(ApiError::from_stream(json)), ..Self::default() });
         }
         let choices = match fields.list("choices")? {
@@ -188,6 +153,19 @@ impl Chunk {
     }
 }
 
+/// True for what a server says when it gives up. Some name it in the event alone: what is left has words and no choice.
+fn is_error(fields: &Fields<'_>) -> bool {
+    let says = |name| fields.get(name).is_some_and(|json| json.starts_with('"'));
+    fields.get("error").is_some()
+        || fields.get("object") == Some("\"error\"")
+        || !fields.has("choices") && (says("message") || fields.get("detail").is_some())
+}
+
+/// Why it ended. Some servers send an empty text as long as it has not.
+fn reason(fields: &Fields<'_>, name: &str) -> Result<Option<String>, WireError> {
+    Ok(fields.text(name)?.filter(|reason| !reason.is_empty()))
+}
+
 fn choice(json: &str) -> Result<Delta, WireError> {
     let fields = Fields::read(json, "choices[]")?;
     let (part, whole) = match fields.object("delta")? {
@@ -200,7 +178,7 @@ fn choice(json: &str) -> Result<Delta, WireError> {
         None => Delta { content: fields.text("text")?, ..Delta::default() },
     };
     delta.choice = fields.number("index").and_then(|index| u32::try_from(index).ok()).unwrap_or(0);
-    delta.reason = fields.text("finish_reason")?;
+    delta.reason = reason(&fields, "finish_reason")?;
     delta.finish = delta.reason.as_deref().map(Finish::from_reason);
     delta.logprobs = fields.get("logprobs").and_then(tokens);
     delta.stopped_at = ["stop_reason", "matched_stop"].iter().find_map(|name| word(&fields, name));
@@ -226,39 +204,11 @@ fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
     };
     delta.logprobs = fields.get("logprobs").filter(|list| list.starts_with('[')).map(str::to_owned);
     if fields.get("done") == Some("true") {
-        delta.reason = fields.text("done_reason")?;
+        delta.reason = reason(fields, "done_reason")?;
         delta.finish = Some(delta.reason.as_deref().map_or(Finish::Stop, Finish::from_reason));
         delta.times = times(fields);
     }
     Ok(delta)
-}
-
-fn times(fields: &Fields<'_>) -> Option<Times> {
-    let of = |name| fields.number(name).unwrap_or(0);
-    fields.has("total_duration").then(|| Times {
-        total: of("total_duration"),
-        load: of("load_duration"),
-        prompt: of("prompt_eval_duration"),
-        completion: of("eval_duration"),
-    })
-}
-
-fn usage(fields: &Fields<'_>) -> Option<Usage> {
-    let of = |fields: &Fields<'_>, prompt: &str, completion: &str| {
-        let (prompt, completion) = (fields.number(prompt), fields.number(completion));
-        let detail = |of: &str, name: &str| fields.object(of).ok().flatten()?.number(name);
-        (prompt.is_some() || completion.is_some()).then(|| Usage {
-            prompt: prompt.unwrap_or(0),
-            completion: completion.unwrap_or(0),
-            cached: detail("prompt_tokens_details", "cached_tokens").unwrap_or(0),
-            written: detail("prompt_tokens_details", "cache_write_tokens").unwrap_or(0),
-            reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
-        })
-    };
-    match fields.object("usage") {
-        Ok(Some(usage)) => of(&usage, "prompt_tokens", "completion_tokens"),
-        _ => of(fields, "prompt_eval_count", "eval_count"),
-    }
 }
 
 /// Reads a `message`, or a `delta`, which is the same in pieces. In a whole message every call is its own.
@@ -322,9 +272,16 @@ fn call(json: &str) -> Result<CallDelta, WireError> {
     };
     Ok(CallDelta {
         index: fields.number("index").and_then(|index| u32::try_from(index).ok()),
-        id: fields.text("id")?.filter(|id| !id.is_empty()),
+        id: fields.get("id").and_then(id),
         ..piece
     })
+}
+
+/// The id of a call. Some servers number their calls; what is neither a text nor a number is none.
+fn id(json: &str) -> Option<String> {
+    let id =
+        if json.starts_with('"') { string(json, "id").ok()? } else { json.parse::<u64>().ok()?.to_string() };
+    (!id.is_empty()).then_some(id)
 }
 
 fn function(fields: &Fields<'_>) -> Result<CallDelta, WireError> {
@@ -370,6 +327,8 @@ mod tests {
         assert!(chunk.choices.is_empty());
         assert_eq!(chunk.usage, Some(Usage { prompt: 7, completion: 3, ..Usage::default() }));
         assert!(Chunk::read(r#"{"choices":null,"usage":null}"#).unwrap().usage.is_none());
+        let counted = r#"{"choices":[],"usage":{"prompt_tokens":7.0,"completion_tokens":"3"}}"#;
+        assert_eq!(Chunk::read(counted).unwrap().usage, chunk.usage);
     }
 
     #[test]
@@ -411,7 +370,27 @@ mod tests {
     fn an_error_may_come_as_a_chunk() {
         let chunk = Chunk::read(r#"{"error":{"message":"out of memory","code":500}}"#).unwrap();
         assert_eq!(chunk.error.unwrap().message, "out of memory");
-        assert!(Chunk::read(r#"{"object":"error","message":"no","code":400}"#).unwrap().error.is_some());
+        for json in [
+            r#"{"object":"error","message":"no","code":400}"#,
+            r#"{"message":"no","type":"server_error"}"#,
+            r#"{"detail":"no"}"#,
+        ] {
+            assert_eq!(Chunk::read(json).unwrap().error.unwrap().message, "no", "{json}");
+        }
+    }
+
+    #[test]
+    fn an_empty_reason_is_none() {
+        for (json, finish) in [
+            (r#"{"choices":[{"delta":{"content":"x"},"finish_reason":""}]}"#, None),
+            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":""}]}"#, None),
+            (r#"{"message":{"content":"x"},"done":true,"done_reason":""}"#, Some(Finish::Stop)),
+        ] {
+            for chunk in [Chunk::read(json), Chunk::read_whole(json)] {
+                let delta = chunk.unwrap().choices.remove(0);
+                assert_eq!((delta.finish, delta.reason), (finish, None), "{json}");
+            }
+        }
     }
 
     #[test]

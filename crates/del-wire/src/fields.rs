@@ -55,9 +55,10 @@ impl<'a> Fields<'a> {
         self.get(name).map(|text| list(text, name)).transpose()
     }
 
-    /// A whole number, also one written as a string; anything else counts as missing.
+    /// A whole number, also one written as a string or as `1.0`; anything else counts as missing.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.get(name)?.trim_matches('"').parse().ok()
+        let number = self.get(name)?.trim_matches('"');
+        number.strip_suffix(".0").unwrap_or(number).parse().ok()
     }
 }
 

@@ -178,6 +178,12 @@ fn servers_cut_calls_in_their_own_ways() {
         assert_eq!(calls(&assemble(&one_id)), [("a", "f", r#"{"x":1}"#), ("a", "f", r#"{"x":2}"#)]);
     }
 
+    let numbers = deltas(&[
+        r#"{"index":0,"id":7,"function":{"name":"f","arguments":"{\"x\":1}"}}"#,
+        r#"{"index":1,"id":{},"function":{"name":"g","arguments":"{}"}}"#,
+    ]);
+    assert_eq!(calls(&assemble(&numbers)), [("7", "f", r#"{"x":1}"#), ("", "g", "{}")]);
+
     let name_with_every_piece = deltas(&[
         r#"{"index":0,"id":"a","function":{"name":"f","arguments":""}}"#,
         r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}"#,
@@ -202,6 +208,8 @@ fn arguments_that_servers_spoil_are_mended() {
         (&["\"{\\\"x\\\"", ":1}\""], r#"{"x":1}"#, Some(FaultKind::DoubleEncoded)),
         (&[""], "{}", None),
         (&["null"], "{}", None),
+        (&["[", " ]"], "{}", Some(FaultKind::Repaired)),
+        (&["\"[]\""], "{}", None),
         (&["{", "}"], "{}", None),
         (&["{ }"], "{ }", None),
     ] {

@@ -206,7 +206,7 @@ impl Exchange {
                     account.note(|record| record.error = Some(refusal.kind()));
                 }
                 let mut out = Vec::new();
-                client.fail(&refusal.to_string(), None, &mut out);
+                client.fail(&refusal.to_string(), Some(&refusal.told()), &mut out);
                 out
             }),
         };

@@ -162,7 +162,7 @@ impl Turns {
             }
             Err(refusal) => {
                 self.exchange.note(|record| record.error = Some(refusal.kind()));
-                self.series().fail(&refusal.to_string(), None, &mut out);
+                self.series().fail(&refusal.to_string(), Some(&refusal.told()), &mut out);
             }
         }
         self.send(&mut out).await;

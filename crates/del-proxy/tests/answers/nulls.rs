@@ -1,4 +1,5 @@
-//! Members that are `null`: servers write so what they have nothing for. Nothing else of an answer is lost by it.
+//! Members that are `null`, or an empty text: servers write so what they have nothing for. Nothing else of an answer is lost
+//! by it.
 
 use del_proxy::answer::{Stream, translate_between};
 use del_wire::anthropic::from_server::Messages;
@@ -151,18 +152,23 @@ fn places(value: &Value, at: &str, into: &mut Vec<String>) {
     }
 }
 
-/// Answers with one member that is `null`, and which it is. What says of what kind something is, and what belongs together,
+/// Answers with one member that is nothing, and which it is. What says of what kind something is, and what belongs together,
 /// has to be there.
-fn with_nulls(answer: &Value) -> Vec<(String, Value)> {
+fn with_nothing(answer: &Value) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     places(answer, "", &mut all);
     let needed = ["/type", "/id", "/call_id", "/index", "/done", "/content_block"];
-    let with_null = |at: String| {
+    let with = |at: &str, nothing: Value| {
         let mut answer = answer.clone();
-        *answer.pointer_mut(&at).unwrap() = Value::Null;
-        (at, answer)
+        *answer.pointer_mut(at).unwrap() = nothing;
+        (at.to_owned(), answer)
     };
-    all.into_iter().filter(|at| !needed.iter().any(|end| at.ends_with(end))).map(with_null).collect()
+    let variants = |at: String| {
+        let is_text = answer.pointer(&at).unwrap().is_string() || at.ends_with("_reason");
+        let empty = is_text.then(|| with(&at, json!("")));
+        [Some(with(&at, Value::Null)), empty].into_iter().flatten().collect::<Vec<_>>()
+    };
+    all.into_iter().filter(|at| !needed.iter().any(|end| at.ends_with(end))).flat_map(variants).collect()
 }
 
 fn clients() -> impl Iterator<Item = (&'static str, Box<dyn ToClient>)> {
@@ -170,7 +176,7 @@ fn clients() -> impl Iterator<Item = (&'static str, Box<dyn ToClient>)> {
     APIS.into_iter().map(|(name, client, ..)| (name, client())).chain([("chat", chat)])
 }
 
-/// What of an answer with a null has to reach the client. A call needs its name.
+/// What of such an answer has to reach the client. A call needs its name.
 fn left(answer: &Value, at: &str) -> Vec<&'static str> {
     let json = answer.to_string();
     let here = |said: &&&str| json.contains(**said) && (**said != "Rome" || !at.ends_with("/name"));
@@ -178,10 +184,10 @@ fn left(answer: &Value, at: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_null_in_an_answer_that_comes_at_once_takes_nothing_else_along() {
+fn nothing_in_an_answer_that_comes_at_once_takes_nothing_else_along() {
     let mut lost = Vec::new();
     for (server, reads) in SERVERS {
-        for (at, answer) in with_nulls(&whole(server)) {
+        for (at, answer) in with_nothing(&whole(server)) {
             for (api, mut client) in clients() {
                 let json = answer.to_string();
                 match translate_between(&reader(&[]), Ids::default(), &json, reads(), &mut *client) {
@@ -200,12 +206,12 @@ fn a_null_in_an_answer_that_comes_at_once_takes_nothing_else_along() {
 }
 
 #[test]
-fn a_null_in_a_stream_takes_nothing_else_along() {
+fn nothing_in_a_stream_takes_nothing_else_along() {
     let mut lost = Vec::new();
     for (server, reads) in SERVERS {
         let events = events(server);
         for place in 0..events.len() {
-            for (at, event) in with_nulls(&events[place]) {
+            for (at, event) in with_nothing(&events[place]) {
                 let mut sent = events.clone();
                 sent[place] = event;
                 for (api, client) in clients() {

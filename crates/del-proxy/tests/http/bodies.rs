@@ -69,6 +69,19 @@ async fn packed_bodies_are_read_as_others() {
     }
 }
 
+/// No text can hold one, and JavaScript writes it where a text was cut in the middle of a sign.
+#[tokio::test]
+async fn half_a_surrogate_pair_is_replaced() {
+    let stand = Stand::new(Model::new(|seen| says(seen, "Yes.", 4))).await;
+    for path in PATHS.into_iter().filter(|path| *path != "/api/show") {
+        let body = body().to_string().replace("Packed?", r"cut \ud83d, whole \ud83d\ude00");
+        let response = stand.request(Method::POST, path).body(body).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let sent = stand.model.last().body().to_string();
+        assert!(sent.contains("cut \u{fffd}, whole \u{1f600}"), "{path}: {sent}");
+    }
+}
+
 #[tokio::test]
 async fn the_limit_is_that_of_the_unpacked_body() {
     let model = Model::new(|seen| says(seen, "Yes.", 4));

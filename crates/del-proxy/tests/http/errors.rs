@@ -209,21 +209,72 @@ async fn a_servers_refusal_has_the_shape_of_the_clients_api() {
 
 #[tokio::test]
 async fn a_conversation_that_is_too_long_is_known_by_its_error() {
-    let said =
-        r#"{"object":"error","message":"This model's maximum context length is 10 tokens.","code":400}"#;
-    let stand = Stand::new(Model::saying(Reply::Whole(400, "", said.to_owned()))).await;
+    let words = "This model's maximum context length is 10 tokens.";
     let messages = json!([{"role": "user", "content": "Hi."}]);
     let body = json!({"model": "m", "messages": messages, "input": "Hi.", "max_tokens": 9});
-    for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
-        let response = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
-        let error = document(response).await["error"].clone();
-        let message = error["message"].as_str().unwrap();
-        assert!(message.ends_with("This model's maximum context length is 10 tokens."), "{message}");
-        if path == "/v1/messages" {
-            assert!(message.starts_with("prompt is too long: "), "{message}");
-        } else {
-            assert_eq!(error["code"], "context_length_exceeded");
+    // A server's own code is another one, and often a number.
+    for said in [
+        json!({"object": "error", "message": words, "code": 400}),
+        json!({"error": {"message": words, "type": "BadRequestError", "param": null, "code": 400}}),
+        json!({"error": {"message": words, "type": "exceed_context_size_error", "code": 400, "n_ctx": 10}}),
+        json!({"error": words}),
+    ] {
+        let stand = Stand::new(Model::saying(Reply::Whole(400, "", said.to_string()))).await;
+        for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
+            let response = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
+            let error = document(response).await["error"].clone();
+            let message = error["message"].as_str().unwrap();
+            assert!(message.ends_with(words), "{message}");
+            if path == "/v1/messages" {
+                assert!(message.starts_with("prompt is too long: "), "{message}");
+            } else {
+                assert_eq!(error["code"], "context_length_exceeded", "{said} to {path}");
+            }
         }
+    }
+}
+
+/// What is said of such a conversation to clients of each API.
+fn is_told_as_too_long(path: &str, text: &str) -> bool {
+    text.contains(match path {
+        "/v1/messages" => r#""message":"prompt is too long: This model"#,
+        _ => r#""code":"context_length_exceeded""#,
+    })
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_is_known_in_a_stream_as_well() {
+    let said =
+        json!({"error": {"message": "This model's maximum context length is 10 tokens.", "code": 400}});
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}], "input": "Hi.", "max_tokens": 9,
+        "stream": true});
+    for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
+        let event = format!("data: {said}\n\n").into_bytes();
+        let stand = Stand::new(Model::saying(Reply::Stream(vec![event], Then::End))).await;
+        let mut body = body.clone();
+        body["tools"] = match path {
+            "/v1/messages" => json!([{"name": "f", "input_schema": {"type": "object"}}]),
+            "/v1/responses" => json!([{"type": "function", "name": "f"}]),
+            _ => json!([{"type": "function", "function": {"name": "f"}}]),
+        };
+        let request = stand.request(Method::POST, path).body(body.to_string());
+        let text = request.send().await.unwrap().text().await.unwrap();
+        assert!(is_told_as_too_long(path, &text), "{path}: {text}");
+        // The server refuses once the client has heard that it is asked.
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let (wait, refusal) = (std::sync::Mutex::new(wait), said.to_string());
+        let model = Model::new(move |_| {
+            wait.lock().unwrap().recv().unwrap();
+            Reply::Whole(400, "", refusal.clone())
+        });
+        let stand =
+            Stand::with(model, |settings| settings.keep_alive = std::time::Duration::from_millis(5)).await;
+        let request = stand.request(Method::POST, path).body(body.to_string());
+        let mut response = request.send().await.unwrap();
+        response.chunk().await.unwrap();
+        go.send(()).unwrap();
+        let text = response.text().await.unwrap();
+        assert!(is_told_as_too_long(path, &text), "{path}: {text}");
     }
 }
 

@@ -216,6 +216,35 @@ async fn other_paths_of_the_api_go_through_as_they_are() {
 }
 
 #[tokio::test]
+async fn no_path_leads_out_of_the_api() {
+    let stand = Stand::new(model()).await;
+    for name in
+        ["..", "../../x", "a/../../../x", "%2e%2e/x", "%2E./x", ".%2e%2fx", "..%5cx", "..\\x", "./x", "%ff"]
+    {
+        for path in ["/v1/models/", "/v1/responses/"] {
+            let answer = raw(&stand, &format!("GET {path}{name}"), "", "").await;
+            assert!(
+                answer.starts_with("http/1.1 404 ") && answer.contains("there is no /v1"),
+                "{name}: {answer}"
+            );
+        }
+    }
+    assert!(stand.model.seen().is_empty());
+    let answer = raw(&stand, "GET /v1/models/org/..model.", "", "").await;
+    assert!(answer.starts_with("http/1.1 200 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_head_has_its_limit() {
+    let stand = Stand::new(model()).await;
+    for (size, status) in [(60_000, 200), (150_000, 431)] {
+        let line = format!("X-Long: {}\r\n", "a".repeat(size));
+        let answer = raw(&stand, "GET /ready", &line, "").await;
+        assert!(answer.starts_with(&format!("http/1.1 {status} ")), "{size}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_length_that_is_too_large_is_refused_before_the_body() {
     let stand = Stand::new(model()).await;
     let mut stream = TcpStream::connect(stand.address).await.unwrap();

@@ -75,6 +75,11 @@ async fn the_name_of_the_model_decides_where_a_request_goes() {
     let request = stand.request(Method::GET, "/v1/models").header("anthropic-version", "2023-06-01");
     assert_eq!(names(&document(request.send().await.unwrap()).await["data"]), expected);
     assert_eq!(document(stand.get("/v1/models/gpt-4o").await).await["id"], "gpt-4o");
+    // SDKs write names as addresses want them.
+    assert_eq!(document(stand.get("/v1/models/gpt%2D4o").await).await["id"], "gpt-4o");
+    let request = stand.request(Method::GET, "/v1/models/gpt-4o").header("anthropic-version", "2023-06-01");
+    let model = document(request.send().await.unwrap()).await;
+    assert_eq!((&model["type"], &model["display_name"]), (&json!("model"), &json!("gpt-4o")));
     assert_eq!(stand.get("/v1/models/secret").await.status(), 404);
 }
 

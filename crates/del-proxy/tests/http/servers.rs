@@ -143,6 +143,30 @@ async fn a_server_may_speak_ollamas_api() {
     assert_eq!((text.as_str(), calls, finish.as_str()), ("Well.", spelled, "tool_calls"));
 }
 
+/// Its own API lies at the root, and that of OpenAI under `/v1`.
+#[tokio::test]
+async fn an_ollama_server_may_be_given_by_either_address() {
+    for path in ["", "/v1"] {
+        let model = Model::new(|seen| match seen.path.as_str() {
+            "/api/chat" => {
+                Reply::Whole(200, "", json!({"message": {"content": "Yes."}, "done": true}).to_string())
+            }
+            "/v1/models" => Reply::Whole(200, "", json!({"data": [{"id": "m"}]}).to_string()),
+            _ => Reply::Whole(404, "", String::new()),
+        });
+        let address = model.base.trim_end_matches("/v1").to_owned() + path;
+        let stand = Stand::with(model, |settings| {
+            let mut upstream = crate::stand::upstream(&address);
+            upstream.api = ServerApi::Ollama;
+            settings.routes[0].upstreams[0] = upstream;
+        })
+        .await;
+        assert_eq!(told(&stand.ask(&weather()).await).0, "Yes.");
+        assert_eq!(document(stand.get("/v1/models").await).await["data"][0]["id"], "m", "{path}");
+        assert_eq!(document(stand.get("/health").await).await["upstream"]["status"], "ok", "{path}");
+    }
+}
+
 /// Its clients divide tokens by these.
 #[tokio::test]
 async fn ollamas_clients_see_how_long_it_took() {

@@ -43,9 +43,10 @@ impl Messages {
             "message_stop" => return Ok(Heard::Done),
             "ping" => return Ok(Heard::Nothing),
             "content_block_stop" => {
-                let thought = self.thought.take().and_then(Thought::sealed);
+                let thought = self.thought.take();
                 let delta = Delta {
-                    thinking_blocks: thought.into_iter().collect(),
+                    signature: thought.as_ref().and_then(Thought::signature),
+                    thinking_blocks: thought.and_then(Thought::sealed).into_iter().collect(),
                     citations: self.citations(),
                     ..Delta::default()
                 };
@@ -69,10 +70,10 @@ impl Messages {
             }
             "content_block_start" => match fields.object("content_block")? {
                 Some(block) => {
-                    let delta = self::block(&block, index)?;
+                    let mut delta = self::block(&block, index)?;
                     self.thought =
                         (block.text("type")?.as_deref() == Some("thinking")).then(Thought::default);
-                    self.think(&delta);
+                    self.think(&mut delta);
                     self.cite(&block, &delta);
                     of(delta)
                 }
@@ -83,9 +84,9 @@ impl Messages {
                     if let Some(citation) = delta.get("citation") {
                         self.cited.extend(serde_json::from_str::<Value>(citation));
                     }
-                    let delta = self::delta(&delta, index)?;
+                    let mut delta = self::delta(&delta, index)?;
                     self.said += delta.content.as_deref().map_or(0, citation::length);
-                    self.think(&delta);
+                    self.think(&mut delta);
                     of(delta)
                 }
                 None => return Ok(Heard::Nothing),
@@ -104,11 +105,11 @@ impl Messages {
         Ok(Heard::Chunk(Cow::Owned(chunk), None))
     }
 
-    /// Keeps what is added to a thought.
-    fn think(&mut self, delta: &Delta) {
+    /// Keeps what is added to a thought. Its seal goes on once it is whole: clients take the last piece of one for all of it.
+    fn think(&mut self, delta: &mut Delta) {
         if let Some(Thought { text, seal }) = &mut self.thought {
             text.push_str(delta.reasoning.as_deref().unwrap_or_default());
-            seal.push_str(delta.signature.as_deref().unwrap_or_default());
+            seal.push_str(&delta.signature.take().unwrap_or_default());
         }
     }
 
@@ -182,6 +183,10 @@ fn cut(call: &mut CallDelta) {
 }
 
 impl Thought {
+    fn signature(&self) -> Option<String> {
+        (!self.seal.is_empty()).then(|| self.seal.clone())
+    }
+
     /// The thought as the server wants it back. Without a seal it takes none.
     fn sealed(self) -> Option<Value> {
         let Self { text, seal } = self;

@@ -224,7 +224,8 @@ impl ToClient for Messages {
     }
 
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
-        let kind = match raw.map(|raw| ApiError::from_stream(raw).kind) {
+        let said = raw.map(ApiError::from_stream);
+        let kind = match said.as_ref().map(|said| said.kind) {
             Some(ApiErrorKind::RateLimited) => "rate_limit_error",
             Some(ApiErrorKind::Unavailable) => "overloaded_error",
             Some(ApiErrorKind::Authentication) => "authentication_error",
@@ -232,7 +233,12 @@ impl ToClient for Messages {
             _ => "api_error",
         };
         let mut error = of_type(kind);
-        error.add_text("message", message);
+        let words = ApiErrorKind::TOO_LONG_WORDS;
+        if said.is_some_and(|said| said.is_too_long()) && !message.starts_with(words) {
+            error.add_text("message", &format!("{words}: {message}"));
+        } else {
+            error.add_text("message", message);
+        }
         let mut event = of_type("error");
         event.add_object("error", &error);
         named_event("error", &event, out);

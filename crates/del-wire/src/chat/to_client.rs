@@ -7,6 +7,7 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use crate::api_error::{ApiError, ApiErrorKind};
 use crate::chunk::{Delta, Usage};
 use crate::citation::Citation;
 use crate::fields::Fields;
@@ -253,9 +254,12 @@ impl ToClient for Chat {
         let shaped = raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok());
         let of_chats = |said: &Value| said["error"].is_object() && said["type"] != "error";
         let shaped = shaped.filter(of_chats);
-        let event = shaped.unwrap_or_else(
+        let mut event = shaped.unwrap_or_else(
             || json!({"error": {"message": message, "type": "upstream_error", "param": null, "code": null}}),
         );
+        if raw.is_some_and(|raw| ApiError::from_stream(raw).is_too_long()) {
+            event["error"]["code"] = json!(ApiErrorKind::TOO_LONG);
+        }
         out.extend_from_slice(format!("data: {event}\n\n").as_bytes());
     }
 

@@ -109,9 +109,10 @@ impl<'a> Whole<'a> {
     /// `None` for every other answer.
     pub(super) fn read(json: &'a str) -> Option<Self> {
         let whole: Self = serde_json::from_str(json).ok()?;
-        let [WholeChoice { message, delta, stop_reason, matched_stop, .. }] = &whole.choices;
+        let [WholeChoice { message, delta, finish_reason, stop_reason, matched_stop, .. }] = &whole.choices;
         let stopped = stop_reason.is_some() || matched_stop.is_some();
-        let other = whole.error.is_some() || delta.is_some() || stopped || message.has_more();
+        let unsaid = finish_reason.as_deref() == Some("");
+        let other = whole.error.is_some() || delta.is_some() || stopped || unsaid || message.has_more();
         (!other && whole.object.as_deref() != Some("error")).then_some(whole)
     }
 

@@ -353,7 +353,7 @@ impl ToClient for Responses {
         self.close(true, out);
         let code = match raw.map(|raw| ApiError::from_stream(raw).kind) {
             Some(ApiErrorKind::RateLimited) => "rate_limit_exceeded",
-            Some(ApiErrorKind::ContextExceeded { .. }) => "context_length_exceeded",
+            Some(ApiErrorKind::ContextExceeded { .. }) => ApiErrorKind::TOO_LONG,
             _ => "server_error",
         };
         let error = json!({"code": code, "message": message}).to_string();

