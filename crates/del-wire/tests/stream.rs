@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use del_dialects::{Collect, End, FaultKind, Message};
-use del_wire::{Assembly, CallDelta, Chunk, Decoder, Frame, SseError};
+use del_wire::anthropic::from_server::Messages;
+use del_wire::{Assembly, CallDelta, Chunk, Decoder, Frame, FromServer, Heard, SseError, Usage};
 use proptest::prelude::*;
 
 /// The frames of a stream that comes in these pieces.
@@ -358,4 +359,21 @@ proptest! {
         let got: Vec<_> = whole.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
         prop_assert_eq!(got, expected);
     }
+}
+
+#[test]
+fn what_an_answer_costs_is_gathered_from_all_events() {
+    let mut server = FromServer::Anthropic(Messages::default());
+    let mut used = Usage::default();
+    for event in [
+        r#"{"type":"message_start","message":{"usage":{"input_tokens":7,"cache_read_input_tokens":20,"cache_creation_input_tokens":300,"output_tokens":1}}}"#,
+        r#"{"type":"message_delta","delta":{},"usage":{"input_tokens":8,"output_tokens":5}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"cache_read_input_tokens":21,"output_tokens":6}}"#,
+    ] {
+        let Heard::Chunk(chunk, _) = server.event(event).unwrap() else {
+            panic!("expected a chunk of {event}")
+        };
+        used = chunk.usage.unwrap();
+    }
+    assert_eq!((used.prompt, used.cached, used.written, used.completion), (8 + 21 + 300, 21, 300, 6));
 }

@@ -163,12 +163,13 @@ impl Messages {
     fn count(&mut self, fields: &Fields<'_>) {
         let Ok(Some(usage)) = fields.object("usage") else { return };
         let number = |name| usage.number(name);
-        let cached = number("cache_read_input_tokens").unwrap_or(0);
-        if let Some(tokens) = number("input_tokens") {
-            let written = number("cache_creation_input_tokens").unwrap_or(0);
-            self.usage.prompt = tokens.saturating_add(cached).saturating_add(written);
-            (self.usage.cached, self.usage.written) = (cached, written);
-        }
+        // What a later event leaves out, an earlier one has said.
+        let (was, of) = (self.usage, &mut self.usage);
+        of.cached = number("cache_read_input_tokens").unwrap_or(was.cached);
+        of.written = number("cache_creation_input_tokens").unwrap_or(was.written);
+        let read = number("input_tokens")
+            .unwrap_or(was.prompt.saturating_sub(was.cached.saturating_add(was.written)));
+        of.prompt = read.saturating_add(of.cached).saturating_add(of.written);
         let details = usage.object("output_tokens_details").ok().flatten();
         let thought = details.and_then(|details| details.number("thinking_tokens"));
         self.usage.reasoning = thought.unwrap_or(self.usage.reasoning);
