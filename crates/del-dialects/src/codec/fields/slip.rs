@@ -1,7 +1,10 @@
 //! Slips of a model in a delimiter: what nearly follows a value was meant to follow it.
 
+use memchr::memmem;
+
 use super::Given;
 use super::border::MAX_WORD;
+use super::header::MAX_HEADER;
 use super::lookahead::Lookahead;
 use super::value::MAX_LAST;
 use crate::dialect::KeyKind;
@@ -67,10 +70,9 @@ impl<'a> Lookahead<'a> {
 
     /// True where the line at `from` begins with a key that has its value, and its colon.
     pub(super) fn repeats_a_key(&self, from: usize) -> bool {
-        let text = &self.text[from..];
-        let pair =
-            |rest: &str| self.given.marks.line.as_ref().is_some_and(|line| rest.starts_with(&line.pair));
-        self.keys.iter().filter_map(|key| text.strip_prefix(key.as_str())).any(pair)
+        let window = &self.window(from, MAX_HEADER)[from..];
+        let pair = self.given.marks.line.as_ref().and_then(|line| memmem::find(window, line.pair.as_bytes()));
+        pair.is_some_and(|end| self.keys.contains(&self.text[from..from + end]))
     }
 
     /// True where the text between these places begins nearly as what may follow a value does: as a delimiter, or with the
