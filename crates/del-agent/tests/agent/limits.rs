@@ -209,15 +209,15 @@ fn a_model_that_cannot_write_calls_is_given_up() {
     let mut talk = Talk::new(settings());
     talk.ask("Write it.");
     for _ in 0..3 {
-        let effect = talk.answer(&native_call("a", "write_file", &["[]"]));
+        let effect = talk.answer(&native_call("a", "write_file", &["[1]"]));
         let Effect::Request(body) = effect else { panic!("{effect:?}") };
         let last =
             body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
         let told = "Your call of write_file did not run: the arguments cannot be read; the call was left out. \
-                    Got the arguments []. Expected this form, with your values:\n";
+                    Got the arguments [1]. Expected this form, with your values:\n";
         assert!(last.contains(told) && last.contains("\"path\": \"…\""), "{last}");
     }
-    let effect = talk.answer(&native_call("a", "write_file", &["[]"]));
+    let effect = talk.answer(&native_call("a", "write_file", &["[1]"]));
     assert!(matches!(effect, Effect::Failed(Failure::BrokenCalls { times: 4, .. })), "{effect:?}");
 }
 
