@@ -214,7 +214,8 @@ pub(crate) enum Command {
 }
 
 // It is that of the program with all of its features.
-#[cfg(all(test, feature = "bulk", feature = "code"))]
+#[cfg(all(feature = "bulk", feature = "code"))]
+#[cfg(test)]
 mod reference;
 
 #[cfg(test)]
