@@ -63,6 +63,11 @@ impl Gap {
         Self { before: Before::Unbraced, ..Self::new(walk, step) }
     }
 
+    /// True behind a call that counts.
+    fn counts(&self) -> bool {
+        self.before != Before::Broken
+    }
+
     /// True when a mark between two calls was read.
     pub(super) fn is_separated(&self) -> bool {
         self.separated
@@ -75,8 +80,7 @@ impl Gap {
 
     /// Whether closers are missing here: those of the call, and those around a group.
     fn misses_closers(&self, walk: &Walk, call: &OpenCall) -> (bool, bool) {
-        let own =
-            self.before != Before::Broken && self.step <= walk.close && walk.misses(self.step, walk.close);
+        let own = self.counts() && self.step <= walk.close && walk.misses(self.step, walk.close);
         (own, call.in_block && walk.misses_block(self.step, walk.steps.len(), call.opened))
     }
 
@@ -171,13 +175,13 @@ impl Engine {
             Target::Step(step) => {
                 let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
                 let block = self.call.in_block && walk.misses_block(gap.step, step, self.call.opened);
-                if gap.before != Before::Broken && (call || block) {
+                if gap.counts() && (call || block) {
                     io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                 }
                 if step >= walk.close {
                     self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
                 }
-                let before = if gap.before == Before::Broken { Before::Broken } else { Before::Whole };
+                let before = if gap.counts() { Before::Whole } else { Before::Broken };
                 *gap = Gap { before, ..Gap::new(gap.walk, step + 1) };
                 io.at = hit.end;
                 io.rewind(hit.end);
@@ -256,7 +260,7 @@ impl Engine {
             }
         }
         let State::Gap(gap) = &self.state else { return None };
-        let unclosed = gap.before != Before::Broken && gap.misses_closers(walk, &self.call) != (false, false);
+        let unclosed = gap.counts() && gap.misses_closers(walk, &self.call) != (false, false);
         match gap.goes_on(walk, unclosed, io) {
             None => return Some(Flow::More),
             Some(true) => self.doubt_calls(io, io.look),
@@ -294,7 +298,7 @@ impl Engine {
         let walk = &io.plan.walks[gap.walk];
         let closes_block = block && self.call.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
-        if gap.before != Before::Broken && gap.step < end && walk.misses(gap.step, end) {
+        if gap.counts() && gap.step < end && walk.misses(gap.step, end) {
             io.fault(FaultKind::MissingCloser, None, at, at);
         }
         self.call.in_block &= !block;
@@ -310,15 +314,14 @@ impl Engine {
 
     /// Back to text: what was held is the user's.
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
-        if let State::Gap(Gap { walk, step, before, .. }) = self.state
-            && before != Before::Broken
+        if let State::Gap(gap) = &self.state
+            && gap.counts()
             && self.call.rest == Rest::Nothing
-            && !io.plan.walks[walk].is_closed(step)
         {
-            let walk = &io.plan.walks[walk];
-            let group = self.call.in_block || step > walk.close;
+            let walk = &io.plan.walks[gap.walk];
+            let group = self.call.in_block || gap.step > walk.close;
             let end = if group { walk.steps.len() } else { walk.close };
-            if walk.has_closers(step, end) {
+            if !walk.is_closed(gap.step) && walk.has_closers(gap.step, end) {
                 self.call.rest = Rest::Closer;
             }
         }
