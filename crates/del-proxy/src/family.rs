@@ -1,6 +1,5 @@
 //! Which API a request is of, as far as errors have a shape there.
 
-use axum::http::Uri;
 use axum::http::request::Parts;
 
 /// Those whose errors have one shape.
@@ -14,14 +13,22 @@ pub(crate) enum Family {
 impl Family {
     /// That of a request, also of one to a path that there is not.
     pub(crate) fn of(parts: &Parts) -> Self {
-        Self::of_path(&parts.uri, parts.headers.contains_key("anthropic-version"))
+        if parts.headers.contains_key("anthropic-version") {
+            Self::Anthropic
+        } else {
+            Self::of_path(parts.uri.path().as_bytes())
+        }
     }
 
-    fn of_path(uri: &Uri, anthropic: bool) -> Self {
-        let path = uri.path();
-        if anthropic || path.starts_with("/v1/messages") {
+    /// That of the first line of a request, or of as much of it as has come.
+    pub(crate) fn of_line(line: &[u8]) -> Self {
+        Self::of_path(line.split(|byte| *byte == b' ').nth(1).unwrap_or_default())
+    }
+
+    fn of_path(path: &[u8]) -> Self {
+        if path.starts_with(b"/v1/messages") {
             Self::Anthropic
-        } else if path == "/api" || path.starts_with("/api/") {
+        } else if path == b"/api" || path.starts_with(b"/api/") {
             Self::Ollama
         } else {
             Self::OpenAi

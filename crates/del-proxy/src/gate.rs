@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
@@ -44,6 +44,7 @@ impl Gate {
     pub(crate) fn check(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
         self.check_host(request)?;
         self.check_origin(request)?;
+        check_type(request)?;
         let is_open = matches!(request.uri.path(), "/health" | "/ready") || is_preflight(request);
         if is_open { Ok(None) } else { self.check_key(request) }
     }
@@ -127,6 +128,21 @@ impl Gate {
         let holder = self.keys.holder(token).cloned();
         holder.map(Some).ok_or_else(|| Refusal::unauthorized("this is not the key of this proxy"))
     }
+}
+
+/// A form of any page can say JSON in this type, and browsers ask for no leave before; older ones do not even name its site.
+fn check_type(request: &Parts) -> Result<(), Refusal> {
+    let kinds = request.headers.get_all(header::CONTENT_TYPE).iter();
+    let mut kinds = kinds.map(|kind| kind.as_bytes().trim_ascii_start());
+    let is_plain = |kind: &[u8]| kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/plain"));
+    if request.method == Method::GET || !kinds.any(is_plain) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "invalid_request_error",
+        "expected a body of the type application/json, got one of text/plain",
+    ))
 }
 
 /// The password of `Authorization: Basic`, whatever the name.
@@ -224,6 +240,26 @@ mod tests {
             ("origin", "https://evil.example"),
         ];
         assert!(check(&gate(listed.to_vec()), &two).is_err());
+    }
+
+    #[test]
+    fn forms_with_json_in_them_stay_out() {
+        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), Keys::new(Vec::new()));
+        for (kind, may) in [
+            ("application/json", true),
+            ("application/json; charset=utf-8", true),
+            // As curl has it, where nobody says what the body is.
+            ("application/x-www-form-urlencoded", true),
+            ("text/plain", false),
+            ("TEXT/Plain;charset=UTF-8", false),
+            (" text/plain", false),
+        ] {
+            assert_eq!(check(&gate, &[("host", "localhost"), ("content-type", kind)]).is_ok(), may, "{kind}");
+        }
+        let two =
+            [("host", "localhost"), ("content-type", "application/json"), ("content-type", "text/plain")];
+        assert!(check(&gate, &two).is_err());
+        assert!(check(&gate, &[("host", "localhost")]).is_ok());
     }
 
     #[test]

@@ -4,15 +4,15 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::http::Version;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
+
+use crate::under_way::UnderWay;
 
 /// So soon a client that has closed its writing half gets the first sign of life, and so often later: between two, the time
 /// doubles. Most that close it are gone, which shows at the second.
@@ -20,73 +20,6 @@ const SOON: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
 /// Before an answer has begun, any client of HTTP/1.1 reads past this.
 const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-
-/// How far the request is that is under way on a connection, of which there is one at a time.
-#[derive(Debug, Default)]
-pub(crate) struct UnderWay {
-    /// A request has come, and its answer has not gone out.
-    begun: AtomicBool,
-    /// More of the request has to come.
-    coming: AtomicBool,
-    /// Nothing of the answer has gone out, and the client reads past interim ones.
-    takes_interim: AtomicBool,
-    /// A stream should say something, so that it shows whether anybody is there.
-    wants_word: AtomicBool,
-}
-
-/// A request is under way as long as this is there.
-#[derive(Debug)]
-pub(crate) struct Begun(Arc<UnderWay>);
-
-/// More of a request has to come as long as this is there.
-#[derive(Debug)]
-pub(crate) struct StillComing(Arc<UnderWay>);
-
-impl UnderWay {
-    pub(crate) fn begin(self: &Arc<Self>, version: Version) -> Begun {
-        self.takes_interim.store(version >= Version::HTTP_11, Ordering::Relaxed);
-        self.begun.store(true, Ordering::Relaxed);
-        Begun(Arc::clone(self))
-    }
-
-    pub(crate) fn coming(self: &Arc<Self>) -> StillComing {
-        self.coming.store(true, Ordering::Relaxed);
-        StillComing(Arc::clone(self))
-    }
-
-    pub(crate) fn is_idle(&self) -> bool {
-        !self.begun.load(Ordering::Relaxed)
-    }
-
-    /// True, once, when a stream should say something.
-    pub(crate) fn wants_word(&self) -> bool {
-        self.wants_word.load(Ordering::Relaxed) && self.wants_word.swap(false, Ordering::Relaxed)
-    }
-
-    /// The answer begins, or something that goes before it.
-    fn writes(&self) {
-        if self.owes_answer() {
-            self.takes_interim.store(false, Ordering::Relaxed);
-        }
-    }
-
-    /// True when nothing more of the client is needed but that it takes its answer.
-    fn owes_answer(&self) -> bool {
-        !self.is_idle() && !self.coming.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Begun {
-    fn drop(&mut self) {
-        self.0.begun.store(false, Ordering::Relaxed);
-    }
-}
-
-impl Drop for StillComing {
-    fn drop(&mut self) {
-        self.0.coming.store(false, Ordering::Relaxed);
-    }
-}
 
 /// A connection that stays open for an answer when the client has closed its half, unless it is gone.
 #[derive(Debug)]
@@ -118,8 +51,8 @@ impl HalfOpen {
             if let Some(error) = self.stream.take_error()? {
                 return Poll::Ready(Err(error));
             }
-            if !self.under_way.takes_interim.load(Ordering::Relaxed) {
-                self.under_way.wants_word.store(true, Ordering::Relaxed);
+            if !self.under_way.takes_interim() {
+                self.under_way.ask_for_word();
             } else if self.stream.try_write(INTERIM)? < INTERIM.len() {
                 // Of what waits to be taken, nothing is left: there is room for more than this.
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));

@@ -21,6 +21,7 @@ mod execution;
 mod family;
 mod gate;
 mod half_open;
+mod heads;
 mod held;
 mod inspector;
 mod keys;
@@ -50,6 +51,7 @@ mod surrogates;
 mod taking;
 mod tide;
 mod timed;
+mod under_way;
 mod upstream;
 
 pub use account::{Lines, Observer, Record, Style, Trace};

@@ -34,6 +34,7 @@ use crate::refusal::Refusal;
 use crate::route::Route;
 use crate::sites::{is_preflight, may_ask, may_read};
 use crate::stamp::unique;
+use crate::under_way::Unsure;
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -196,6 +197,16 @@ fn leads_down(path: &str) -> bool {
 
 /// What may come in, with its place among the requests of its key.
 fn enter(proxy: &Proxy, parts: &mut Parts, crowded: bool) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    if let Some(unsure) = parts.extensions.get::<Unsure>() {
+        let got = match unsure {
+            Unsure::BothLengths => "got both",
+            Unsure::SentAhead => {
+                "got chunks of a request that was sent before the answer to the one before it"
+            }
+        };
+        return Err(Refusal::bad_request(format!("expected Content-Length or Transfer-Encoding, {got}"))
+            .header(header::CONNECTION, HeaderValue::from_static("close")));
+    }
     if crowded && is_told(parts.uri.path()) {
         return Err(Refusal::unavailable("too many connections are open")
             .hint("start the proxy with more --max-connections")

@@ -11,8 +11,8 @@ use axum::response::IntoResponse;
 use http_body::{Body as _, Frame};
 use tokio::time::{Instant, Sleep};
 
-use crate::half_open::UnderWay;
 use crate::refusal::Refusal;
+use crate::under_way::UnderWay;
 
 /// The answer while there is none.
 type Coming = Pin<Box<dyn Future<Output = Result<Response<Body>, Refusal>> + Send>>;

@@ -136,7 +136,8 @@ impl Refusal {
         response
     }
 
-    fn body(&self, family: Family) -> Value {
+    /// What it says in the shape of an API.
+    pub(crate) fn body(&self, family: Family) -> Value {
         let with_hint = || match &self.hint {
             Some(hint) => format!("{}; {hint}", self.message),
             None => self.message.clone(),

@@ -5,9 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use hyper::Request;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -17,16 +16,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::MissedTickBehavior;
 
 use crate::at_once::AtOnce;
-use crate::half_open::{HalfOpen, UnderWay};
+use crate::half_open::HalfOpen;
+use crate::heads::Heads;
 use crate::held::Held;
 use crate::paths::Paths;
 use crate::proxy::Proxy;
 use crate::settings::SettingsError;
 use crate::taking::Taking;
 use crate::tide::{Tide, give_back};
+use crate::under_way::{Arriving, UnderWay};
 
-/// A client has this long for the head of a request.
-const HEAD: Duration = Duration::from_secs(30);
+/// A connection may be silent for this long between two requests, and before the first.
+const IDLE: Duration = Duration::from_secs(30);
+/// A client has this long for the head of a request, from its first byte on.
+const HEAD: Duration = Duration::from_secs(10);
 /// One of so many bytes is taken; one of twice as many is not.
 const HEAD_SIZE: usize = 64 << 10;
 /// Answers under way have this long to end once the server stops.
@@ -114,24 +117,26 @@ fn connect(
     let (paths, tide, under_way) = (Arc::clone(paths), Arc::clone(tide), Arc::<UnderWay>::default());
     let on_its_way = Arc::clone(&under_way);
     let service = service_fn(move |request: Request<Incoming>| {
-        let (paths, kept) = (Arc::clone(&paths), (on_its_way.begin(request.version()), tide.begin()));
-        let mut request = request.map(|body| {
-            let coming = (!body.is_end_stream()).then(|| on_its_way.coming());
-            Body::new(Held::new(Body::new(body), coming))
-        });
+        let (begun, unsure) = on_its_way.begin(&request);
+        let (paths, kept) = (Arc::clone(&paths), (begun, tide.begin()));
+        let mut request = request.map(|body| Arriving::of(&on_its_way, body));
         request.extensions_mut().insert(Arc::clone(&on_its_way));
+        if let Some(unsure) = unsure {
+            request.extensions_mut().insert(unsure);
+        }
         // A connection keeps room for what answers, as long as it is open: not for more than a box.
         Box::pin(async move {
             let response = paths.answer(request, crowded).await;
             Ok::<_, Infallible>(response.map(|body| Held::new(body, kept)))
         })
     });
-    let stream = HalfOpen::new(stream, Arc::clone(&under_way));
+    let stream = Taking::new(HalfOpen::new(stream, Arc::clone(&under_way)), TAKE);
+    let stream = Heads::new(stream, Arc::clone(&under_way), HEAD);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(IDLE)
         .max_buf_size(HEAD_SIZE)
-        .serve_connection(TokioIo::new(Taking::new(stream, TAKE)), service);
+        .serve_connection(TokioIo::new(stream), service);
     let connection = open.watch(connection);
     tokio::spawn(AtOnce::new(async move {
         let _place = place;

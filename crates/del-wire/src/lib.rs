@@ -70,6 +70,7 @@ pub mod events;
 pub mod failed;
 mod fields;
 pub mod from_server;
+mod halves;
 mod heard;
 pub mod history;
 pub mod hybrid;

@@ -9,11 +9,13 @@ use memchr::memchr2;
 
 use crate::balance::Balance;
 use crate::error::excerpt;
+use crate::halves::Halves;
 
 /// What a stream holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame<'a> {
-    /// The data of one event, its lines joined by line feeds; bytes that are no UTF-8 became U+FFFD.
+    /// The data of one event, its lines joined by line feeds; bytes that are no UTF-8 became U+FFFD. Where the halves of a
+    /// surrogate pair came in two events, both are in the second.
     Data {
         /// The event's name, empty if it has none.
         event: &'a str,
@@ -50,6 +52,7 @@ pub struct Decoder {
     document: bool,
     state: State,
     stray: Option<String>,
+    halves: Halves,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +84,7 @@ impl Decoder {
             document: false,
             state: State::Reading,
             stray: None,
+            halves: Halves::default(),
         }
     }
 
@@ -256,7 +260,7 @@ impl Decoder {
             self.state = State::Done;
             sink(Frame::Done);
         } else {
-            sink(Frame::Data { event: &self.event, data });
+            sink(Frame::Data { event: &self.event, data: &self.halves.join(data) });
         }
     }
 }

@@ -12,6 +12,7 @@ mod ends;
 mod errors;
 mod execution;
 mod gate;
+mod heads;
 mod history;
 mod hybrid;
 mod marks;

@@ -29,6 +29,9 @@ pub struct Responses {
     /// Characters of text so far, and up to the part that is under way.
     said: u64,
     before: u64,
+    /// The message whose text came last, and what stands before the next piece of text: a message is a paragraph of its own.
+    message: Option<u32>,
+    gap: &'static str,
     /// Items of which a citation came before they were whole.
     cited: HashSet<u32>,
 }
@@ -61,11 +64,10 @@ impl Responses {
             "response.output_text.delta" => {
                 self.begun.insert((Kind::Message, index));
                 let logprobs = fields.get("logprobs").filter(|list| !is_empty(list)).map(str::to_owned);
-                let content = said()?;
-                self.said += content.as_deref().map_or(0, citation::length);
-                Delta { content, logprobs, ..Delta::default() }
+                Delta { content: self.says(index, said()?), logprobs, ..Delta::default() }
             }
             "response.content_part.added" => {
+                self.goes_on_in(index);
                 self.before = self.said;
                 return Ok(Heard::Nothing);
             }
@@ -89,9 +91,7 @@ impl Responses {
             }
             // Some servers say it only once it is whole.
             "response.output_text.done" if self.begun.insert((Kind::Message, index)) => {
-                let content = fields.text("text")?;
-                self.said += content.as_deref().map_or(0, citation::length);
-                Delta { content, ..Delta::default() }
+                Delta { content: self.says(index, fields.text("text")?), ..Delta::default() }
             }
             "response.function_call_arguments.delta" => {
                 self.argued.insert(index);
@@ -115,6 +115,22 @@ impl Responses {
             _ => return Ok(Heard::Nothing),
         };
         Ok(Heard::Chunk(Cow::Owned(of(delta)), None))
+    }
+
+    /// What comes next is text of this message.
+    fn goes_on_in(&mut self, message: u32) {
+        if self.message.replace(message) != Some(message) && self.said > 0 && self.gap.is_empty() {
+            self.gap = "\n\n";
+            self.said += citation::length(self.gap);
+        }
+    }
+
+    /// A piece of the text of a message.
+    fn says(&mut self, message: u32, text: Option<String>) -> Option<String> {
+        let text = text.filter(|text| !text.is_empty())?;
+        self.goes_on_in(message);
+        self.said += citation::length(&text);
+        Some(std::mem::take(&mut self.gap).to_owned() + &text)
     }
 
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
@@ -206,11 +222,15 @@ impl Responses {
             Some("compaction" | "compaction_summary") if whole => {
                 delta.compaction = serde_json::from_str(json).ok();
             }
-            Some("message") if whole => {
+            // Where servers number none, the next one begins here.
+            Some("message") if !whole => self.message = None,
+            Some("message") => {
                 let first = self.begun.insert((Kind::Message, index));
-                self.cite(&item, index, first, &mut delta)?;
                 if first {
-                    delta.content = Some(texts(&item, "content")?).filter(|text| !text.is_empty());
+                    delta.content = self.says(index, Some(texts(&item, "content")?));
+                }
+                self.cite(&item, index, &mut delta)?;
+                if first {
                     delta.refusal =
                         Some(said_in(&item, "content", "refusal")?.concat()).filter(|text| !text.is_empty());
                     let lists = item.list("content")?.unwrap_or_default().into_iter().filter_map(|part| {
@@ -224,14 +244,8 @@ impl Responses {
         Ok(delta)
     }
 
-    /// Adds the citations of a whole message, of which some text may have come before.
-    fn cite(
-        &mut self,
-        item: &Fields<'_>,
-        index: u32,
-        first: bool,
-        delta: &mut Delta,
-    ) -> Result<(), WireError> {
+    /// Adds the citations of a whole message, whose text has come.
+    fn cite(&mut self, item: &Fields<'_>, index: u32, delta: &mut Delta) -> Result<(), WireError> {
         let unheard = self.cited.insert(index);
         let mut parts = Vec::new();
         for part in item.list("content")?.unwrap_or_default() {
@@ -242,9 +256,6 @@ impl Responses {
             parts.push((length, cited.unwrap_or_default()));
         }
         let all: u64 = parts.iter().map(|(length, _)| length).sum();
-        if first {
-            self.said += all;
-        }
         let mut before = self.said.saturating_sub(all);
         for (length, cited) in parts {
             if unheard {
@@ -395,6 +406,31 @@ mod tests {
                 let expected = ("Well.".to_owned(), "{\"a\":1}".to_owned(), Some(Finish::ToolCalls));
                 assert_eq!(heard(&events), expected, "{left_out:04b} {end}");
             }
+        }
+    }
+
+    #[test]
+    fn each_message_is_a_paragraph_of_its_own() {
+        let message =
+            |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+        let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"});
+        let output = json!([message("One."), call, message(""), message("Two."), message("Three.")]);
+        let body = json!({"status": "completed", "output": output}).to_string();
+        let whole = Responses::default().whole(&body).unwrap();
+        let text: String = whole.choices.into_iter().filter_map(|delta| delta.content).collect();
+        assert_eq!(text, "One.\n\nTwo.\n\nThree.");
+
+        let piece = |place: u32, delta: &str| json!({"type": "response.output_text.delta", "output_index": place, "delta": delta});
+        let added = |place: u32| json!({"type": "response.output_item.added", "output_index": place, "item": {"type": "message", "content": []}});
+        let end = json!({"type": "response.completed", "response": {"status": "completed", "output": []}});
+        for places in [[0, 2, 3], [0, 0, 0]] {
+            let mut events = Vec::new();
+            for (place, text) in places.into_iter().zip(["One.", "Two.", "Three."]) {
+                events.push(added(place));
+                events.extend([&text[..1], "", &text[1..]].map(|text| piece(place, text)));
+            }
+            events.push(end.clone());
+            assert_eq!(heard(&events).0, "One.\n\nTwo.\n\nThree.", "{places:?}");
         }
     }
 
