@@ -68,3 +68,21 @@ fn what_stands_between_the_arguments_and_the_closing_mark_makes_a_call_ask() {
         }
     });
 }
+
+#[test]
+fn a_value_in_the_tag_of_a_field_asks_where_the_form_has_it_behind() {
+    let tried = std::cell::Cell::new(0);
+    every_dialect(|dialect| {
+        let text = dialect.render_calls(&[call("get_weather", r#"{"city":"Oslo"}"#)], &tools()).unwrap();
+        let tag = |inside: &str| text.replacen(r#"="city">Oslo"#, &format!(r#"="city"{inside}"#), 1);
+        for text in [tag(r#" value="Rome">"#), tag(r" value='Rome'>Oslo")] {
+            tried.set(tried.get() + u32::from(text.contains("Rome")));
+            for message in messages(dialect.name(), &text).iter().filter(|_| text.contains("Rome")) {
+                for read in message.read_calls() {
+                    assert!(read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
+                }
+            }
+        }
+    });
+    assert!(tried.get() > 3, "{tried:?}");
+}

@@ -196,7 +196,7 @@ pub(super) fn is_quoted(text: &str, kind: &KeyKind) -> bool {
 }
 
 /// True for a header that the model did not write so on purpose: its quotes do not close or stand inside the key, it holds
-/// what closes values, or its key is none.
+/// what closes values or a value, or its key is none.
 fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
     let Given { form, marks, tool, .. } = *given;
     let closes = |close: &String| close.len() > 2 && text.contains(close.as_str());
@@ -213,6 +213,7 @@ fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
         || is_quoted(text, &form.key)
         || is_garbled(text, &form.key)
         || form.value_close.iter().any(closes)
+        || attributes::find(Header::parts(text.trim(), &form.key).1, "value").is_some()
         || (line && runs_on())
         || (bare && !is_key(&header.key) && !known())
 }
@@ -253,17 +254,21 @@ impl<'h> Header<'h> {
 
     /// Key and type, as far as they are there.
     pub(super) fn attributes(text: &'h str, kind: &KeyKind) -> (Option<&'h str>, Option<&'h str>) {
-        let text = text.trim();
-        let value = |text: &'h str, name: &str| Some(&text[attributes::find(text, name)?]);
-        let (key, rest) = match kind {
+        let (key, rest) = Self::parts(text.trim(), kind);
+        let value = |name: &str| Some(&rest[attributes::find(rest, name)?]);
+        (key, value("string").or_else(|| value("type")))
+    }
+
+    /// The key, and where its attributes stand.
+    fn parts(text: &'h str, kind: &KeyKind) -> (Option<&'h str>, &'h str) {
+        match kind {
             KeyKind::First => {
                 let (key, rest) = first_word(text);
                 (Some(key), rest)
             }
             KeyKind::Whole => (Some(text), ""),
-            KeyKind::Attribute(name) => (value(text, name), text),
-        };
-        (key, value(rest, "string").or_else(|| value(rest, "type")))
+            KeyKind::Attribute(name) => (attributes::find(text, name).map(|at| &text[at]), text),
+        }
     }
 }
 
