@@ -3,6 +3,8 @@
 
 mod reading;
 
+use std::cell::Cell;
+
 use del_dialects::{End, Message};
 use reading::{call, chunks, every_dialect, parser, read, tools, turn, writes_json};
 use serde_json::Value;
@@ -71,7 +73,7 @@ fn what_stands_between_the_arguments_and_the_closing_mark_makes_a_call_ask() {
 
 #[test]
 fn a_value_in_the_tag_of_a_field_asks_where_the_form_has_it_behind() {
-    let tried = std::cell::Cell::new(0);
+    let tried = Cell::new(0);
     every_dialect(|dialect| {
         let text = dialect.render_calls(&[call("get_weather", r#"{"city":"Oslo"}"#)], &tools()).unwrap();
         let tag = |inside: &str| text.replacen(r#"="city">Oslo"#, &format!(r#"="city"{inside}"#), 1);
@@ -85,4 +87,41 @@ fn a_value_in_the_tag_of_a_field_asks_where_the_form_has_it_behind() {
         }
     });
     assert!(tried.get() > 3, "{tried:?}");
+}
+
+#[test]
+fn words_behind_a_key_ask() {
+    let tried = Cell::new(0);
+    every_dialect(|dialect| {
+        let text = dialect.render_calls(&[call("get_weather", r#"{"city":"Oslo"}"#)], &tools()).unwrap();
+        for open in ["=city>", "ARG: city"] {
+            let (key, end) = open.split_at(open.len() - usize::from(open.ends_with('>')));
+            let text = text.replacen(open, &format!("{key} Rome{end}"), 1);
+            tried.set(tried.get() + u32::from(text.contains("Rome")));
+            for message in messages(dialect.name(), &text).iter().filter(|_| text.contains("Rome")) {
+                for read in message.read_calls() {
+                    assert!(read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
+                }
+            }
+        }
+    });
+    assert!(tried.get() > 3, "{tried:?}");
+}
+
+#[test]
+fn the_rest_of_a_closing_tag_closes_no_call() {
+    for (name, text) in [
+        ("cline", "<get_weather>>\n<city>\nOslo\n</city>\n</get_weather>"),
+        ("yaml-xml", "<get_weather>>\ncity: Oslo\n</get_weather>"),
+        ("bracket-name", "[get_weather]]\n{\"city\":\"Oslo\"}\n[END_TOOL_REQUEST]"),
+    ] {
+        for message in messages(name, text) {
+            for read in message.read_calls() {
+                assert!(
+                    read.guess.is_some() || read.call.arguments.contains("Oslo"),
+                    "{text:?}: {message:?}"
+                );
+            }
+        }
+    }
 }

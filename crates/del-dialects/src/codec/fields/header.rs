@@ -213,9 +213,16 @@ fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
         || is_quoted(text, &form.key)
         || is_garbled(text, &form.key)
         || form.value_close.iter().any(closes)
-        || attributes::find(Header::parts(text.trim(), &form.key).1, "value").is_some()
+        || marks.line.is_none() && holds_value(Header::parts(text.trim(), &form.key).1)
         || (line && runs_on())
         || (bare && !is_key(&header.key) && !known())
+}
+
+/// True where `rest`, which stands behind the key in its header, is or holds a value: words that are no attributes, or an
+/// attribute of this name.
+fn holds_value(rest: &str) -> bool {
+    let words = rest.trim_matches(|byte: char| byte.is_whitespace() || QUOTES.contains(&byte) || byte == '/');
+    !words.is_empty() && (!words.contains('=') || attributes::find(rest, "value").is_some())
 }
 
 /// True where the quotes of a key stand inside it.

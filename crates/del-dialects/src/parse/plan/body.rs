@@ -96,9 +96,9 @@ impl Walk {
     /// The marks behind the arguments.
     fn closers_of_fields(&self) -> Closers {
         let named = self.repeats_name(self.args + 2);
-        // What follows a name behind the arguments stands nowhere else.
-        let alone = self.closers().filter(|(place, _)| !(named && *place == self.args + 2));
-        let marks = alone.flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())));
+        let marks = self
+            .first_closers()
+            .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())));
         let written = self.closers().filter(|(place, _)| self.is_written(*place));
         Closers {
             marks: marks.collect(),

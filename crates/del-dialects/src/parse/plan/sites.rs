@@ -219,7 +219,7 @@ impl Walk {
                 Codec::Fields(_) | Codec::Lines(_) | Codec::Object(Literal::Json)
             );
             if then == Then::Args && headed && step > self.call {
-                for (place, mark) in self.closers() {
+                for (place, mark) in self.first_closers() {
                     let plain =
                         |spelling: &&String| !spellings.iter().any(|(known, _)| known.starts_with(*spelling));
                     // A fence opens where arguments should.
@@ -230,7 +230,7 @@ impl Walk {
                 }
             }
             if step > self.call {
-                for (place, mark) in self.closers() {
+                for (place, mark) in self.first_closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
                     spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
                 }

@@ -328,6 +328,11 @@ impl Walk {
         })
     }
 
+    /// The closers that may be the first to stand behind the arguments: what follows a name there stands nowhere else.
+    pub(in crate::parse) fn first_closers(&self) -> impl Iterator<Item = (usize, &Mark)> {
+        self.closers().filter(|(place, _)| !self.repeats_name(*place))
+    }
+
     /// True where the name is the value of an attribute.
     pub(in crate::parse) fn has_attributes(&self) -> bool {
         (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
