@@ -1,7 +1,9 @@
 //! Signs that a server cuts in two: half of a surrogate pair at the end of an event, and half at the beginning of the next.
 
 use del_proxy::answer::Stream;
+use del_wire::anthropic::from_server::Messages;
 use del_wire::chat::to_client::Chat;
+use del_wire::responses::from_server::Responses;
 use del_wire::{FromServer, Ids, ToClient};
 use serde_json::{Value, json};
 
@@ -13,8 +15,8 @@ type Said = fn([&str; 2], [&str; 2], [&str; 2]) -> Vec<Value>;
 
 const SERVERS: [(fn() -> FromServer, Said); 4] = [
     (FromServer::chat, chat),
-    (|| FromServer::Responses(Default::default()), responses),
-    (|| FromServer::Anthropic(Default::default()), anthropic),
+    (|| FromServer::Responses(Responses::default()), responses),
+    (|| FromServer::Anthropic(Messages::default()), anthropic),
     (|| FromServer::Ollama, ollama),
 ];
 
