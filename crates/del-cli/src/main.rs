@@ -56,6 +56,11 @@ use clap::CommandFactory as _;
 use colour::{Paint, When};
 use exit::Exit;
 
+/// The proxy and all that is done over records free on one thread what another took.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if let Some(code) = del_tools::launch() {
         return code;

@@ -15,6 +15,7 @@ use del_proxy::{Engine, Upstream};
 use del_wire::count::{Counted, Counter};
 use del_wire::{ApiErrorKind, ServerApi};
 pub(crate) use options::{ApiOption, ModelOptions, ServerOptions};
+use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 use serde_json::Value;
 
@@ -307,12 +308,37 @@ pub(crate) enum Way {
 /// a proxy, which sends such a request once more, keeps connections.
 pub(crate) fn client(way: Way) -> ClientBuilder {
     let client = Client::builder().user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
+    let client = client.redirect(Policy::custom(stay));
     match way {
         Way::Any => client,
         Way::Here => client.no_proxy(),
         // To read the certificates of the system is most of what a start costs.
         Way::Plain => client.no_proxy().tls_certs_only([]),
     }
+}
+
+/// What is asked of one server, and its key, is for no other.
+fn stay(attempt: Attempt<'_>) -> Action {
+    let asked = attempt.previous().first().map(Url::origin);
+    if asked != Some(attempt.url().origin()) {
+        let to = attempt.url().to_string();
+        attempt.error(Redirected::Elsewhere(to))
+    } else if attempt.previous().len() > MOST_REDIRECTIONS {
+        attempt.error(Redirected::TooOften)
+    } else {
+        attempt.follow()
+    }
+}
+
+const MOST_REDIRECTIONS: usize = 5;
+
+/// Why a redirection is not followed.
+#[derive(Debug, thiserror::Error)]
+enum Redirected {
+    #[error("it redirects to another address, `{0}`, which has to be given in its place")]
+    Elsewhere(String),
+    #[error("it redirects more than {MOST_REDIRECTIONS} times")]
+    TooOften,
 }
 
 /// The JSON of an answer; null where it is none, ends too early, or is longer than any server's.

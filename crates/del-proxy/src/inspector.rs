@@ -43,6 +43,8 @@ pub(crate) struct Inspector {
     /// Grows with whatever happens, also while nobody waits for it: a page asks again and again.
     version: AtomicU64,
     news: Notify,
+    /// So many wait for news: mostly nobody, and to tell nobody takes a lock as well.
+    waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -63,17 +65,21 @@ impl Inspector {
             bytes: AtomicUsize::new(0),
             version: AtomicU64::new(0),
             news: Notify::new(),
+            waiting: AtomicUsize::new(0),
         })
     }
 
     /// A request came; `key` is the name of what it was let in with.
     pub(crate) fn open(self: &Arc<Self>, opened: Opened) -> Watched {
+        let mut entry = Entry::new(opened, self);
         let mut kept = self.kept();
         kept.last += 1;
-        let entry = Arc::new(Entry::new(kept.last, opened, self));
+        entry.id = kept.last;
+        let entry = Arc::new(entry);
         kept.list.push_back(Arc::clone(&entry));
-        self.fit(&mut kept);
+        let surplus = self.surplus(&mut kept);
         drop(kept);
+        self.fit(surplus);
         self.happened();
         Watched::new(entry)
     }
@@ -103,11 +109,12 @@ impl Inspector {
 
     /// How much has happened so far.
     pub(crate) fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
+        self.version.load(Ordering::SeqCst)
     }
 
     /// Waits until something has happened that this version does not know.
     pub(crate) async fn newer_than(&self, version: u64) {
+        let _waits = Waits::new(&self.waiting);
         loop {
             // What happens from here on ends the wait, also before it begins.
             let news = self.news.notified();
@@ -119,24 +126,35 @@ impl Inspector {
     }
 
     fn happened(&self) {
-        self.version.fetch_add(1, Ordering::Release);
-        self.news.notify_waiters();
+        self.version.fetch_add(1, Ordering::SeqCst);
+        // Who waits says so before it looks at the version.
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.news.notify_waiters();
+        }
     }
 
     /// More bytes are kept.
     fn grew(&self, bytes: usize) {
         if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_BYTES {
-            self.fit(&mut self.kept());
+            self.fit(self.surplus(&mut self.kept()));
         }
     }
 
-    /// The oldest go.
-    fn fit(&self, kept: &mut Kept) {
-        while kept.list.len() > MOST_ENTRIES
-            || kept.list.len() > 1 && self.bytes.load(Ordering::Relaxed) > MOST_BYTES
-        {
-            let Some(oldest) = kept.list.pop_front() else { break };
+    /// The oldest, taken out, where there is too much.
+    fn surplus(&self, kept: &mut Kept) -> Option<Arc<Entry>> {
+        let too_much = kept.list.len() > MOST_ENTRIES || kept.list.len() > 1 && self.is_full();
+        too_much.then(|| kept.list.pop_front()).flatten()
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > MOST_BYTES
+    }
+
+    /// The oldest go, beginning with this one. Other requests are not kept waiting for that.
+    fn fit(&self, mut surplus: Option<Arc<Entry>>) {
+        while let Some(oldest) = surplus {
             self.forget(&oldest);
+            surplus = self.is_full().then(|| self.surplus(&mut self.kept())).flatten();
         }
     }
 
@@ -146,6 +164,22 @@ impl Inspector {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts one who waits, as long as he does.
+struct Waits<'w>(&'w AtomicUsize);
+
+impl<'w> Waits<'w> {
+    fn new(waiting: &'w AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

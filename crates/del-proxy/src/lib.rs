@@ -6,7 +6,7 @@
 //! and only calls of those are run here.
 //!
 //! [`serve`] is the server, over HTTP. [`answer`] is what it does with an answer, without input or output.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod account;
 pub mod answer;
@@ -49,7 +49,6 @@ mod sites;
 mod stamp;
 mod surrogates;
 mod taking;
-mod tide;
 mod timed;
 mod under_way;
 mod upstream;

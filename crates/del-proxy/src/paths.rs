@@ -198,13 +198,19 @@ fn leads_down(path: &str) -> bool {
 /// What may come in, with its place among the requests of its key.
 fn enter(proxy: &Proxy, parts: &mut Parts, crowded: bool) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
     if let Some(unsure) = parts.extensions.get::<Unsure>() {
-        let got = match unsure {
-            Unsure::BothLengths => "got both",
-            Unsure::SentAhead => {
-                "got chunks of a request that was sent before the answer to the one before it"
+        let (status, message) = match unsure {
+            Unsure::BothLengths => {
+                (StatusCode::BAD_REQUEST, "expected Content-Length or Transfer-Encoding, got both")
+            }
+            Unsure::SentAhead => (
+                StatusCode::BAD_REQUEST,
+                "expected Content-Length, or chunks once the request before was answered, got chunks ahead of that",
+            ),
+            Unsure::Coded => {
+                (StatusCode::NOT_IMPLEMENTED, "expected `chunked` as Transfer-Encoding, got more than that")
             }
         };
-        return Err(Refusal::bad_request(format!("expected Content-Length or Transfer-Encoding, {got}"))
+        return Err(Refusal::new(status, "invalid_request_error", message)
             .header(header::CONNECTION, HeaderValue::from_static("close")));
     }
     if crowded && is_told(parts.uri.path()) {

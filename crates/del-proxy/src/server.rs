@@ -13,7 +13,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::MissedTickBehavior;
 
 use crate::at_once::AtOnce;
 use crate::half_open::HalfOpen;
@@ -23,7 +22,6 @@ use crate::paths::Paths;
 use crate::proxy::Proxy;
 use crate::settings::SettingsError;
 use crate::taking::Taking;
-use crate::tide::{Tide, give_back};
 use crate::under_way::{Arriving, UnderWay};
 
 /// A connection may be silent for this long between two requests, and before the first.
@@ -42,8 +40,6 @@ const TAKE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 /// So many connections beyond the most are taken all the same, to be told so. More wait in the system's queue.
 const TURNED_AWAY: usize = 64;
-/// So often it is looked whether memory can be given back.
-const LOOK: Duration = Duration::from_secs(5);
 
 /// Serves until `stop`, and then until the answers under way have gone out, a minute at most. Requests that have not
 /// come whole by then get none.
@@ -60,26 +56,17 @@ pub async fn serve(
     let open = GracefulShutdown::new();
     let most = proxy.setup().settings.max_connections.min(Semaphore::MAX_PERMITS - TURNED_AWAY);
     let places = Arc::new(Semaphore::new(most + TURNED_AWAY));
-    let tide = Arc::new(Tide::default());
-    let mut looks = tokio::time::interval(LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut stop = pin!(stop);
     loop {
         let accepted = tokio::select! {
             accepted = accept(&listener, &places) => accepted,
-            _ = looks.tick() => {
-                if tide.has_ebbed() {
-                    tokio::task::spawn_blocking(give_back);
-                }
-                continue;
-            }
             () = &mut stop => break,
         };
         let Some(client) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connect(client, &paths, &open, &tide, proxy.stopping());
+        connect(client, &paths, &open, proxy.stopping());
     }
     drop(listener);
     proxy.stop();
@@ -109,16 +96,15 @@ fn connect(
     Client { stream, place, crowded }: Client,
     paths: &Arc<Paths>,
     open: &GracefulShutdown,
-    tide: &Arc<Tide>,
     mut stopping: watch::Receiver<bool>,
 ) {
     // A piece of an answer goes out when it comes, not when more has come.
     let _ = stream.set_nodelay(true);
-    let (paths, tide, under_way) = (Arc::clone(paths), Arc::clone(tide), Arc::<UnderWay>::default());
+    let (paths, under_way) = (Arc::clone(paths), Arc::<UnderWay>::default());
     let on_its_way = Arc::clone(&under_way);
     let service = service_fn(move |request: Request<Incoming>| {
         let (begun, unsure) = on_its_way.begin(&request);
-        let (paths, kept) = (Arc::clone(&paths), (begun, tide.begin()));
+        let paths = Arc::clone(&paths);
         let mut request = request.map(|body| Arriving::of(&on_its_way, body));
         request.extensions_mut().insert(Arc::clone(&on_its_way));
         if let Some(unsure) = unsure {
@@ -127,7 +113,7 @@ fn connect(
         // A connection keeps room for what answers, as long as it is open: not for more than a box.
         Box::pin(async move {
             let response = paths.answer(request, crowded).await;
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, kept)))
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, begun)))
         })
     });
     let stream = Taking::new(HalfOpen::new(stream, Arc::clone(&under_way)), TAKE);

@@ -1,17 +1,14 @@
 //! Halves of surrogate pairs in JSON. Clients that count in UTF-16 cut signs in two; no text can hold what is left.
 
 use axum::body::Bytes;
-use memchr::{memchr_iter, memmem};
+use del_wire::lone_halves;
 
 /// What stands for half a pair: as long as its escape.
 const REPLACEMENT: &[u8; 6] = b"\\ufffd";
 
 /// The same JSON, U+FFFD in the place of each half.
 pub(crate) fn without_halves(json: Bytes) -> Bytes {
-    if memmem::find(&json, b"\\u").is_none() {
-        return json;
-    }
-    let halves = halves(&json);
+    let halves = lone_halves(&json);
     if halves.is_empty() {
         return json;
     }
@@ -20,31 +17,6 @@ pub(crate) fn without_halves(json: Bytes) -> Bytes {
         json[at..at + REPLACEMENT.len()].copy_from_slice(REPLACEMENT);
     }
     json.into()
-}
-
-/// Where they are.
-fn halves(json: &[u8]) -> Vec<usize> {
-    let mut halves = Vec::new();
-    let mut read = 0;
-    for at in memchr_iter(b'\\', json) {
-        if at < read {
-            continue;
-        }
-        read = at + 2;
-        match unit(json, at) {
-            Some(0xd800..=0xdbff) if matches!(unit(json, at + 6), Some(0xdc00..=0xdfff)) => read = at + 12,
-            Some(0xd800..=0xdfff) => halves.push(at),
-            _ => {}
-        }
-    }
-    halves
-}
-
-/// The unit of UTF-16 whose escape is there.
-fn unit(json: &[u8], at: usize) -> Option<u16> {
-    let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    let digits = str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
-    u16::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

@@ -45,6 +45,8 @@ pub(crate) enum Unsure {
     BothLengths,
     /// It comes in chunks, and its head was sent ahead: whether that names a length was not seen.
     SentAhead,
+    /// It comes in chunks of something else than its body, or says twice how it comes.
+    Coded,
 }
 
 /// A request is under way as long as this is there.
@@ -81,8 +83,12 @@ impl UnderWay {
         let in_chunks = request.headers().contains_key(header::TRANSFER_ENCODING);
         let length = if in_chunks { IN_CHUNKS } else { request.body().size_hint().exact().unwrap_or(0) };
         self.body.store(length, Ordering::Relaxed);
+        let mut codings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
+        let coded = codings.next().is_some_and(|first| !first.as_bytes().eq_ignore_ascii_case(b"chunked"))
+            || codings.next().is_some();
         let unsure = match self.head.swap(UNSEEN, Ordering::Relaxed) {
             _ if !in_chunks => None,
+            WITHOUT_LENGTH if coded => Some(Unsure::Coded),
             WITHOUT_LENGTH => None,
             WITH_LENGTH => Some(Unsure::BothLengths),
             _ => Some(Unsure::SentAhead),

@@ -3,20 +3,33 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 use crate::error::WireError;
 use crate::fields::{Fields, list};
 
+/// The members of events that hold pieces of texts, of any API.
+const TEXTS: [&str; 9] = [
+    "content",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "refusal",
+    "text",
+    "delta",
+    "arguments",
+    "partial_json",
+];
 /// No text of an answer lies deeper in an event.
 const DEPTH: usize = 12;
 /// So many texts may go on at once.
 const MOST: usize = 1024;
-/// As long as any escape.
+/// The length of an escape.
 const ESCAPE: usize = 6;
+const REPLACEMENT: &str = "\\ufffd";
 
-/// Puts halves together in the events of one stream. The first waits for the second, which is where the same text goes on; where
-/// another text does, it stands for U+FFFD.
+/// Puts halves together in the events of one stream. The first waits for the second, which is where the same text goes on. One
+/// that gets no other half becomes U+FFFD.
 #[derive(Debug, Default)]
 pub(crate) struct Halves {
     /// What waits, and for which text.
@@ -26,7 +39,7 @@ pub(crate) struct Halves {
 impl Halves {
     /// The same event, without the half that waits now, and with the one that waited.
     pub(crate) fn join<'a>(&mut self, json: &'a str) -> Cow<'a, str> {
-        if self.waiting.is_empty() && !ends_in_half(json) {
+        if self.waiting.is_empty() && lone_halves(json.as_bytes()).is_empty() {
             return Cow::Borrowed(json);
         }
         let mut texts = Vec::new();
@@ -37,25 +50,30 @@ impl Halves {
         let (mut joined, mut copied) = (String::new(), 0);
         for (place, quoted) in texts {
             let start = quoted.as_ptr().addr() - json.as_ptr().addr() + 1;
-            let text = &json[start..start + quoted.len() - 2];
-            if text.is_empty() {
+            let end = start + quoted.len() - 2;
+            if start == end {
                 continue;
             }
+            joined.push_str(&json[copied..start]);
+            copied = start;
+            let mut halves = lone_halves(&json.as_bytes()[start..end]);
             if let Some(at) = self.waiting.iter().position(|(waits, _)| *waits == place) {
                 let (_, half) = self.waiting.swap_remove(at);
-                joined.push_str(&json[copied..start]);
-                joined.push_str(if begins_with_low(text) { &half } else { "\\ufffd" });
-                copied = start;
+                let goes_on = matches!(unit(json.as_bytes(), start), Some(0xdc00..=0xdfff));
+                joined.push_str(if goes_on { &half } else { REPLACEMENT });
+                halves.retain(|at| *at > 0 || !goes_on);
             }
-            if let Some(half) = high_at_end(text).filter(|_| self.waiting.len() < MOST) {
-                let at = start + text.len() - ESCAPE;
-                joined.push_str(&json[copied..at]);
-                copied = at + ESCAPE;
-                self.waiting.push((place, half.to_owned()));
+            for at in halves {
+                let (half, behind) = (start + at, start + at + ESCAPE);
+                joined.push_str(&json[copied..half]);
+                copied = behind;
+                let is_first = matches!(unit(json.as_bytes(), half), Some(0xd800..=0xdbff));
+                if is_first && behind == end && self.waiting.len() < MOST {
+                    self.waiting.push((place.clone(), json[half..behind].to_owned()));
+                } else {
+                    joined.push_str(REPLACEMENT);
+                }
             }
-        }
-        if copied == 0 {
-            return Cow::Borrowed(json);
         }
         joined.push_str(&json[copied..]);
         Cow::Owned(joined)
@@ -73,7 +91,8 @@ fn find<'a>(
     match json.trim_start().as_bytes().first() {
         Some(b'"') if depth > 0 => texts.push((place.to_owned(), json)),
         Some(b'[') if depth < DEPTH => {
-            for element in list(json, "event")? {
+            let elements = list(json, "event")?;
+            for element in elements.into_iter().filter(|element| !element.starts_with('"')) {
                 find(element, place, depth + 1, texts)?;
             }
         }
@@ -85,9 +104,11 @@ fn find<'a>(
                     place.push_str(&format!("#{number}"));
                 }
             }
-            // Tokens by themselves are no text that goes on.
+            // What nobody knows stays as it is, and tokens by themselves are no text that goes on.
             for (name, member) in fields.iter().filter(|(name, _)| *name != "logprobs") {
-                find(member, &format!("{place}.{name}"), depth + 1, texts)?;
+                if !member.starts_with('"') || TEXTS.contains(&name) {
+                    find(member, &format!("{place}.{name}"), depth + 1, texts)?;
+                }
             }
         }
         _ => {}
@@ -95,32 +116,33 @@ fn find<'a>(
     Ok(())
 }
 
-/// True when some text ends with a first half.
-fn ends_in_half(json: &str) -> bool {
-    let escapes = memmem::find_iter(json.as_bytes(), b"\\u");
-    escapes.into_iter().any(|at| json.as_bytes().get(at + ESCAPE) == Some(&b'"') && is_high(&json[at..]))
+/// Where halves of surrogate pairs are in JSON that have no other half beside them, each an escape of six bytes.
+pub fn lone_halves(json: &[u8]) -> Vec<usize> {
+    let mut halves = Vec::new();
+    if memmem::find(json, b"\\u").is_none() {
+        return halves;
+    }
+    let mut read = 0;
+    for at in memchr_iter(b'\\', json) {
+        if at < read {
+            continue;
+        }
+        read = at + 2;
+        match unit(json, at) {
+            Some(0xd800..=0xdbff) if matches!(unit(json, at + ESCAPE), Some(0xdc00..=0xdfff)) => {
+                read = at + 2 * ESCAPE;
+            }
+            Some(0xd800..=0xdfff) => halves.push(at),
+            _ => {}
+        }
+    }
+    halves
 }
 
-/// The first half that this text ends with.
-fn high_at_end(text: &str) -> Option<&str> {
-    let at = text.len().checked_sub(ESCAPE)?;
-    let before = text.get(..at)?;
-    let is_escaped = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
-    text.get(at..).filter(|half| is_high(half) && !is_escaped)
-}
-
-fn is_high(escape: &str) -> bool {
-    matches!(unit(escape), Some(0xd800..=0xdbff))
-}
-
-fn begins_with_low(text: &str) -> bool {
-    matches!(unit(text), Some(0xdc00..=0xdfff))
-}
-
-/// The unit of UTF-16 whose escape a text begins with.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.get(..ESCAPE)?.strip_prefix("\\u")?;
-    let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
+/// The unit of UTF-16 whose escape is there.
+fn unit(json: &[u8], at: usize) -> Option<u16> {
+    let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
+    let digits = str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
     u16::from_str_radix(digits, 16).ok()
 }
 
@@ -137,24 +159,51 @@ mod tests {
     #[test]
     fn halves_in_two_events_are_one_sign() {
         for (events, expected) in [
-            ([r#"{"a":"x\ud83d"}"#, r#"{"a":"\ude00y"}"#], [r#"{"a":"x"}"#, r#"{"a":"\ud83d\ude00y"}"#]),
             (
-                [r#"{"a":"\uD83D" }"#, r#"{ "a" : "\uDE00" }"#],
-                [r#"{"a":"" }"#, r#"{ "a" : "\uD83D\uDE00" }"#],
+                [r#"{"text":"x\ud83d"}"#, r#"{"text":"\ude00y"}"#],
+                [r#"{"text":"x"}"#, r#"{"text":"\ud83d\ude00y"}"#],
             ),
-            ([r#"{"a":"\ud83d"}"#, r#"{"a":"\ude00\ud83d"}"#], [r#"{"a":""}"#, r#"{"a":"\ud83d\ude00"}"#]),
-            ([r#"{"a":"\\\ud83d"}"#, r#"{"a":"\ude00"}"#], [r#"{"a":"\\"}"#, r#"{"a":"\ud83d\ude00"}"#]),
+            (
+                [r#"{"text":"\uD83D" }"#, r#"{ "text" : "\uDE00" }"#],
+                [r#"{"text":"" }"#, r#"{ "text" : "\uD83D\uDE00" }"#],
+            ),
+            (
+                [r#"{"text":"\ud83d"}"#, r#"{"text":"\ude00\ud83d"}"#],
+                [r#"{"text":""}"#, r#"{"text":"\ud83d\ude00"}"#],
+            ),
+            (
+                [r#"{"text":"\\\ud83d"}"#, r#"{"text":"\ude00"}"#],
+                [r#"{"text":"\\"}"#, r#"{"text":"\ud83d\ude00"}"#],
+            ),
             // Another text goes on.
-            ([r#"{"a":"\ud83d"}"#, r#"{"a":"y"}"#], [r#"{"a":""}"#, r#"{"a":"\ufffdy"}"#]),
-            ([r#"{"a":"\ud83d"}"#, r#"{"a":"\ud83d"}"#], [r#"{"a":""}"#, r#"{"a":"\ufffd"}"#]),
-            ([r#"{"a":"\ud83d"}"#, r#"{"b":"\ude00"}"#], [r#"{"a":""}"#, r#"{"b":"\ude00"}"#]),
-            ([r#"{"a":"\"\ud83d"}"#, r#"{"a":"\ude00\""}"#], [r#"{"a":"\""}"#, r#"{"a":"\ud83d\ude00\""}"#]),
+            ([r#"{"text":"\ud83d"}"#, r#"{"text":"y"}"#], [r#"{"text":""}"#, r#"{"text":"\ufffdy"}"#]),
+            ([r#"{"text":"\ud83d"}"#, r#"{"text":"\ud83d"}"#], [r#"{"text":""}"#, r#"{"text":"\ufffd"}"#]),
+            (
+                [r#"{"text":"\ud83d"}"#, r#"{"content":"\ude00"}"#],
+                [r#"{"text":""}"#, r#"{"content":"\ufffd"}"#],
+            ),
+            (
+                [r#"{"text":"\"\ud83d"}"#, r#"{"text":"\ude00\""}"#],
+                [r#"{"text":"\""}"#, r#"{"text":"\ud83d\ude00\""}"#],
+            ),
             // No half, or none at the end.
             ([r#""\ud83d""#, "\""], [r#""\ud83d""#, "\""]),
-            ([r#"{"a":"\\ud83d"}"#, r#"{"a":"\ude00"}"#], [r#"{"a":"\\ud83d"}"#, r#"{"a":"\ude00"}"#]),
-            ([r#"{"a":"\ud83d "}"#, r#"{"a":"\ude00"}"#], [r#"{"a":"\ud83d "}"#, r#"{"a":"\ude00"}"#]),
-            ([r#"{"a":"\ud83d\ude00"}"#, r#"{"a":"b"}"#], [r#"{"a":"\ud83d\ude00"}"#, r#"{"a":"b"}"#]),
-            ([r#"{"a":"\u+d83"}"#, r#"{"a":"é\ud83""#], [r#"{"a":"\u+d83"}"#, r#"{"a":"é\ud83""#]),
+            (
+                [r#"{"text":"\\ud83d"}"#, r#"{"text":"\ude00"}"#],
+                [r#"{"text":"\\ud83d"}"#, r#"{"text":"\ufffd"}"#],
+            ),
+            (
+                [r#"{"text":"\ud83d \ud83d\ud83d"}"#, r#"{"text":"\ude00\ude00"}"#],
+                [r#"{"text":"\ufffd \ufffd"}"#, r#"{"text":"\ud83d\ude00\ufffd"}"#],
+            ),
+            (
+                [r#"{"text":"\ud83d\ude00"}"#, r#"{"text":"b"}"#],
+                [r#"{"text":"\ud83d\ude00"}"#, r#"{"text":"b"}"#],
+            ),
+            (
+                [r#"{"text":"\u+d83"}"#, r#"{"text":"é\ud83""#],
+                [r#"{"text":"\u+d83"}"#, r#"{"text":"é\ud83""#],
+            ),
         ] {
             assert_eq!(joined(&events), expected);
         }
@@ -163,7 +212,7 @@ mod tests {
     #[test]
     fn a_half_waits_for_its_own_text() {
         let choice = |index: u8, text: &str| {
-            format!(r#"{{"choices":[{{"delta":{{"c":"{text}"}},"index":{index}}}]}}"#)
+            format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}},"index":{index}}}]}}"#)
         };
         let events = [
             choice(0, r"\ud83d"),
@@ -185,7 +234,7 @@ mod tests {
 
     #[test]
     fn tokens_stay_as_they_are() {
-        let event = r#"{"c":"\ud83d","logprobs":{"content":[{"token":"\ud83d"}]}}"#;
-        assert_eq!(joined(&[event]), [r#"{"c":"","logprobs":{"content":[{"token":"\ud83d"}]}}"#]);
+        let event = r#"{"content":"\ud83d","logprobs":{"content":[{"token":"\ud83d"}]}}"#;
+        assert_eq!(joined(&[event]), [r#"{"content":"","logprobs":{"content":[{"token":"\ud83d"}]}}"#]);
     }
 }

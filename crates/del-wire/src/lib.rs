@@ -101,6 +101,7 @@ pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Times, Usage};
 pub use citation::Citation;
 pub use error::WireError;
 pub use from_server::FromServer;
+pub use halves::lone_halves;
 pub use heard::Heard;
 pub use history::{History, Mending, Mendings};
 pub use hybrid::Hybrid;

@@ -229,6 +229,53 @@ fn a_server_of_anthropics_api_is_shown_the_key_in_its_own_header() {
 }
 
 #[test]
+fn no_redirection_leads_to_another_server() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    other.set_nonblocking(true).unwrap();
+    let elsewhere = format!("http://{}/v1/models", other.local_addr().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let to = elsewhere.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let head: Vec<String> = BufReader::new(&stream)
+                .lines()
+                .map(|line| line.unwrap())
+                .take_while(|line| !line.is_empty())
+                .collect();
+            // What leads elsewhere on the same server is followed.
+            let answer = match head[0].split(' ').nth(1).unwrap() {
+                "/v1/models" => "307 X\r\nlocation: /v1/models/".to_owned(),
+                "/v1/models/" => "200 OK\r\nx: y".to_owned(),
+                _ => format!("307 X\r\nlocation: {to}"),
+            };
+            let body = "{\"data\":[{\"id\":\"found\"}]}";
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 {answer}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
+            .unwrap();
+        }
+    });
+    for api in ["openai", "anthropic"] {
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--upstream", &base, "--upstream-api", api];
+        let proxy = Proxy::start(
+            del(&serve).args(["--upstream-key-env", "DEL_TEST_KEY"]).env("DEL_TEST_KEY", "s3cret"),
+        );
+        assert!(proxy.get("/v1/models").contains("found"));
+        let told = proxy.post(&json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}));
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("redirects to another address") && message.contains(&elsewhere),
+            "{message}"
+        );
+    }
+    assert_eq!(other.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn hybrid_mode_asks_for_definitions_within_one_request() {
     let says = |text: &str| {
         let message = json!({"role": "assistant", "content": text});

@@ -37,6 +37,10 @@ use self::contestant::{Contestant, Role};
 /// What may go wrong, which ends the run.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
+/// As `del serve` has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The three processes.
 struct Stand {
     upstream: Contestant,

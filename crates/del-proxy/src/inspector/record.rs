@@ -108,18 +108,20 @@ pub(crate) struct Watched {
 #[derive(Debug)]
 struct Tapped {
     body: Body,
-    tap: Tap,
+    /// Until it is over.
+    tap: Option<Tap>,
 }
 
 impl Entry {
-    pub(super) fn new(id: u64, opened: Opened, inspector: &Arc<Inspector>) -> Self {
+    /// One without a number.
+    pub(super) fn new(opened: Opened, inspector: &Arc<Inspector>) -> Self {
         let Opened { path, body, key } = opened;
         let asked = Asked::of(&body);
         let bytes = asked.bytes.len();
         inspector.bytes.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
         let kept = Kept { asked, bytes, whole: true, ..Kept::default() };
         Self {
-            id,
+            id: 0,
             path,
             at: SystemTime::now(),
             begun: Instant::now(),
@@ -243,7 +245,13 @@ impl Drop for Watched {
 
 impl Tapped {
     fn new(body: Body, tap: Tap) -> Self {
-        Self { body, tap }
+        Self { body, tap: Some(tap) }
+    }
+
+    fn end(&mut self, whole: bool) {
+        if let Some(tap) = self.tap.take() {
+            tap.end(whole);
+        }
     }
 }
 
@@ -311,15 +319,15 @@ impl http_body::Body for Tapped {
         let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
         match &frame {
             Some(Ok(frame)) => {
-                if let Some(bytes) = frame.data_ref() {
-                    self.tap.bytes(bytes);
+                if let (Some(tap), Some(bytes)) = (&self.tap, frame.data_ref()) {
+                    tap.bytes(bytes);
                 }
             }
-            Some(Err(_)) => self.tap.end(false),
-            None => self.tap.end(true),
+            Some(Err(_)) => self.end(false),
+            None => self.end(true),
         }
         if self.body.is_end_stream() {
-            self.tap.end(true);
+            self.end(true);
         }
         Poll::Ready(frame)
     }
@@ -337,6 +345,6 @@ impl Drop for Tapped {
     /// One that is not wanted any more has not gone out whole.
     fn drop(&mut self) {
         let empty = self.body.is_end_stream();
-        self.tap.end(empty);
+        self.end(empty);
     }
 }

@@ -7,5 +7,6 @@ mod cases;
 mod citations;
 mod client;
 mod cuts;
+mod halves;
 mod nulls;
 mod streams;

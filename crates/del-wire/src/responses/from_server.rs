@@ -29,9 +29,11 @@ pub struct Responses {
     /// Characters of text so far, and up to the part that is under way.
     said: u64,
     before: u64,
-    /// The message whose text came last, and what stands before the next piece of text: a message is a paragraph of its own.
+    /// The message whose text came last, what stands before the next piece of text, as a message right behind another is a
+    /// paragraph of its own, and whether something else came in between.
     message: Option<u32>,
     gap: &'static str,
+    apart: bool,
     /// Items of which a citation came before they were whole.
     cited: HashSet<u32>,
 }
@@ -86,7 +88,7 @@ impl Responses {
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.begun.insert((Kind::Thought, index));
-                self.thought = true;
+                (self.thought, self.apart) = (true, true);
                 Delta { reasoning: said()?, ..Delta::default() }
             }
             // Some servers say it only once it is whole.
@@ -119,9 +121,12 @@ impl Responses {
 
     /// What comes next is text of this message.
     fn goes_on_in(&mut self, message: u32) {
-        if self.message.replace(message) != Some(message) && self.said > 0 && self.gap.is_empty() {
-            self.gap = "\n\n";
-            self.said += citation::length(self.gap);
+        if self.message.replace(message) != Some(message) {
+            if self.said > 0 && !self.apart && self.gap.is_empty() {
+                self.gap = "\n\n";
+                self.said += citation::length(self.gap);
+            }
+            self.apart = false;
         }
     }
 
@@ -201,7 +206,7 @@ impl Responses {
         match item.text("type")?.as_deref() {
             Some("function_call") => {
                 let first = self.begun.insert((Kind::Call, index));
-                self.calls = true;
+                (self.calls, self.apart) = (true, true);
                 let arguments = item.text("arguments")?.filter(|_| whole && self.argued.insert(index));
                 if first || arguments.is_some() {
                     let (id, name) = (item.text("call_id")?, item.text("name")?.filter(|_| first));
@@ -209,6 +214,7 @@ impl Responses {
                 }
             }
             Some("reasoning") if whole => {
+                self.apart = true;
                 let thought = [texts(&item, "summary")?, texts(&item, "content")?];
                 let thought = thought.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
                 if let Some(seal) = item.text("encrypted_content")? {
@@ -414,11 +420,13 @@ mod tests {
         let message =
             |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
         let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"});
-        let output = json!([message("One."), call, message(""), message("Two."), message("Three.")]);
+        let output =
+            json!([message("One."), message(""), message("Two."), message("Three."), call, message("Four.")]);
         let body = json!({"status": "completed", "output": output}).to_string();
         let whole = Responses::default().whole(&body).unwrap();
         let text: String = whole.choices.into_iter().filter_map(|delta| delta.content).collect();
-        assert_eq!(text, "One.\n\nTwo.\n\nThree.");
+        // What has a call before it begins there for clients of every API.
+        assert_eq!(text, "One.\n\nTwo.\n\nThree.Four.");
 
         let piece = |place: u32, delta: &str| json!({"type": "response.output_text.delta", "output_index": place, "delta": delta});
         let added = |place: u32| json!({"type": "response.output_item.added", "output_index": place, "item": {"type": "message", "content": []}});
