@@ -101,7 +101,7 @@ fn find<'a>(
             let mut place = place.to_owned();
             for number in ["index", "output_index", "content_index", "summary_index"] {
                 if let Some(number) = fields.number(number) {
-                    place.push_str(&format!("#{number}"));
+                    place = format!("{place}#{number}");
                 }
             }
             // What nobody knows stays as it is, and tokens by themselves are no text that goes on.
