@@ -81,7 +81,7 @@ where
     ) -> Result<RecordBatch, ArrowError> {
         let texts = column(given, &self.text);
         let saying = SAYING.map(|name| column(given, name));
-        let size = given.column_by_name(&self.text).map_or(0, |texts| texts.get_array_memory_size());
+        let size = given.column_by_name(&self.text).map_or(0, Array::get_array_memory_size);
         let (mut answers, mut errors) = (Columns::with_capacity(given.num_rows(), size), Errors::default());
         let (mut answer, mut request) = (Answer::default(), Request::default());
         for row in 0..given.num_rows() {
