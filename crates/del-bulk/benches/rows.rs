@@ -26,6 +26,10 @@ impl Rows for Pass {
         Ok(Arc::new(given.clone()))
     }
 
+    fn keeps(&self, _: &Schema, _: usize) -> bool {
+        false
+    }
+
     fn batch(
         &mut self,
         given: &RecordBatch,

@@ -64,6 +64,15 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Room for the answers of so many rows, whose texts have so many bytes together.
+    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
+        Self {
+            present: Vec::with_capacity(rows),
+            content: LargeStringBuilder::with_capacity(rows, bytes),
+            ..Self::default()
+        }
+    }
+
     /// Adds an answer, or none.
     pub fn add(&mut self, answer: Option<&Answer>) {
         self.present.push(answer.is_some());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use del_wire::convert::{Cell, Converter};
 use del_wire::records::RecordError;
@@ -54,6 +54,10 @@ impl Rows for Convert {
         Ok(Arc::new(Schema::new_with_metadata(fields, given.metadata().clone())))
     }
 
+    fn keeps(&self, given: &Schema, place: usize) -> bool {
+        self.column(given).is_ok_and(|rewritten| rewritten != place)
+    }
+
     fn batch(
         &mut self,
         given: &RecordBatch,
@@ -64,7 +68,8 @@ impl Rows for Convert {
         let place = self.column(&given.schema()).map_err(ArrowError::SchemaError)?;
         let name = given.schema().field(place).name().clone();
         let (old, tools) = (column(given, &name), column(given, "tools"));
-        let (mut new, mut errors) = (StringBuilder::new(), Errors::default());
+        let size = given.column(place).get_array_memory_size();
+        let (mut new, mut errors) = (StringBuilder::with_capacity(given.num_rows(), size), Errors::default());
         for (row, number) in (0..given.num_rows()).zip(first..) {
             tally.rows += 1;
             let Some(text) = old.and_then(|old| old.get(row)) else {

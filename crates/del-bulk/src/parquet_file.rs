@@ -1,23 +1,29 @@
 //! Files of Parquet. A row group is the unit of work; where it is large, a part of its rows is.
+//!
+//! Columns that come out as they were are copied as they are packed, where the unit is a whole row group.
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
+use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriter, compute_leaves};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::Trouble;
 use crate::rows::{Rows, Tally};
@@ -29,6 +35,8 @@ pub(crate) struct Plan {
     metadata: ArrowReaderMetadata,
     schema: SchemaRef,
     properties: WriterProperties,
+    /// For each column of the schema, where its leaves stand in the file, if it can be copied from there.
+    copied: Vec<Option<Range<usize>>>,
     pub(crate) units: Vec<Unit>,
 }
 
@@ -50,8 +58,8 @@ pub(crate) struct Unit {
 
 /// A unit has at most so many bytes, unpacked.
 const UNIT: usize = 32 << 20;
-/// So many are read at a time, and at least one row.
-const BATCH: usize = 2 << 20;
+/// So many are read at a time, and at least one row: what is made of them should stay near the processor.
+const BATCH: usize = 1 << 19;
 const MOST_ROWS: usize = 8192;
 
 /// Says of columns what these have not: those that are added.
@@ -60,42 +68,155 @@ const FEATURES: &str = "huggingface";
 impl Plan {
     pub(crate) fn of(path: &Path, rows: &impl Rows) -> Result<Self, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
-        let metadata =
-            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| error.to_string())?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| error.to_string())?;
         let mut given = metadata.schema().as_ref().clone();
         given.metadata.remove(FEATURES);
         let schema = rows.schema(&given)?;
-        let properties = WriterProperties::builder().set_compression(codec(metadata.metadata())?).build();
+        let properties = properties(metadata.metadata())?;
+        let copied = copied(metadata.parquet_schema(), &schema, |place| rows.keeps(&given, place))
+            .map_err(|error| error.to_string())?;
         let units = units(metadata.metadata());
-        Ok(Self { path: path.to_owned(), metadata, schema, properties, units })
+        Ok(Self { path: path.to_owned(), metadata, schema, properties, copied, units })
     }
 
     /// Works on the rows of a unit, and writes what comes of them as a file of its own.
     pub(crate) fn write(&self, unit: Unit, rows: &mut impl Rows, to: &Path) -> Result<Tally, Trouble> {
         let (schema, properties) = (Arc::clone(&self.schema), self.properties.clone());
-        let mut writer = ArrowWriter::try_new(File::create(to)?, schema, Some(properties))?;
+        let writer = ArrowWriter::try_new(File::create(to)?, schema, Some(properties))?;
+        let (mut out, columns) = writer.into_serialized_writer()?;
         let mut tally = Tally::default();
         if let Some(group) = unit.group {
             let unreadable = |error: &dyn std::fmt::Display| Trouble::Source(error.to_string());
             let file = File::open(&self.path).map_err(|error| unreadable(&error))?;
-            let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+            let given = file.try_clone().map_err(|error| unreadable(&error))?;
+            let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(given, self.metadata.clone())
                 .with_row_groups(vec![group])
                 .with_offset(unit.offset)
                 .with_limit(unit.rows)
                 .with_batch_size(unit.batch)
                 .build()
                 .map_err(|error| unreadable(&error))?;
+            let mut made =
+                Made::new(columns.create_column_writers(0)?, self.copied(unit), out.schema_descr());
             let mut first = unit.first;
             for batch in batches {
                 let batch = batch.map_err(|error| unreadable(&error))?;
-                let made = rows.batch(&batch, &self.schema, first, &mut tally).map_err(ParquetError::from)?;
-                writer.write(&made)?;
+                made.add(&rows.batch(&batch, &self.schema, first, &mut tally).map_err(ParquetError::from)?)?;
                 first += batch.num_rows() as u64;
             }
+            made.finish(&file, self.metadata.metadata(), group, &mut out)?;
         }
-        writer.into_inner()?.sync_data()?;
+        out.into_inner()?.sync_data()?;
         Ok(tally)
     }
+
+    /// Which columns of a unit are copied: none where it is but a part of the row group.
+    fn copied(&self, unit: Unit) -> Vec<Option<Range<usize>>> {
+        let all = unit.group.map(|group| self.metadata.metadata().row_group(group).num_rows());
+        if all.is_some_and(|all| usize::try_from(all) == Ok(unit.rows)) {
+            self.copied.clone()
+        } else {
+            vec![None; self.copied.len()]
+        }
+    }
+}
+
+/// A row group on its way out.
+struct Made {
+    columns: Vec<Column>,
+}
+
+/// A column of it.
+enum Column {
+    /// Where its leaves stand in the source.
+    Copied(Range<usize>),
+    /// A writer for each leaf.
+    Written(Vec<ArrowColumnWriter>),
+}
+
+impl Made {
+    fn new(
+        writers: Vec<ArrowColumnWriter>,
+        copied: Vec<Option<Range<usize>>>,
+        schema: &SchemaDescriptor,
+    ) -> Self {
+        let mut writers = writers.into_iter();
+        let columns = copied.into_iter().enumerate().map(|(place, copied)| {
+            let written = writers.by_ref().take(leaves(schema, place).len()).collect();
+            copied.map_or(Column::Written(written), Column::Copied)
+        });
+        Self { columns: columns.collect() }
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        let schema = batch.schema();
+        for ((column, field), array) in self.columns.iter_mut().zip(schema.fields()).zip(batch.columns()) {
+            if let Column::Written(writers) = column {
+                for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, array)?) {
+                    writer.write(&leaf)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        source: &File,
+        about: &ParquetMetaData,
+        group: usize,
+        out: &mut SerializedFileWriter<File>,
+    ) -> Result<(), ParquetError> {
+        let mut out = out.next_row_group()?;
+        for column in self.columns {
+            match column {
+                Column::Copied(mut leaves) => {
+                    leaves.try_for_each(|leaf| out.append_column(source, chunk(about, group, leaf)))?;
+                }
+                Column::Written(writers) => writers
+                    .into_iter()
+                    .try_for_each(|writer| writer.close()?.append_to_row_group(&mut out))?,
+            }
+        }
+        out.close()?;
+        Ok(())
+    }
+}
+
+/// The columns of `made` that stay as they are in a file, and are written the same way there.
+fn copied(
+    file: &SchemaDescriptor,
+    made: &SchemaRef,
+    stays: impl Fn(usize) -> bool,
+) -> Result<Vec<Option<Range<usize>>>, ParquetError> {
+    let written = ArrowSchemaConverter::new().convert(made)?;
+    let same = |place: usize| {
+        let (from, to) = (leaves(file, place), leaves(&written, place));
+        let same =
+            from.len() == to.len() && from.clone().zip(to).all(|(a, b)| file.column(a) == written.column(b));
+        (same && stays(place)).then_some(from)
+    };
+    let given = file.root_schema().get_fields().len();
+    Ok((0..made.fields().len()).map(|place| if place < given { same(place) } else { None }).collect())
+}
+
+/// The leaves of a column.
+fn leaves(schema: &SchemaDescriptor, place: usize) -> Range<usize> {
+    let root = |leaf: usize| schema.get_column_root_idx(leaf);
+    let from = (0..schema.num_columns()).take_while(|leaf| root(*leaf) < place).count();
+    let len = (from..schema.num_columns()).take_while(|leaf| root(*leaf) == place).count();
+    from..from + len
+}
+
+/// How the file is written: each output has an index of its pages where its source has one.
+fn properties(metadata: &ParquetMetaData) -> Result<WriterProperties, String> {
+    let properties = WriterProperties::builder().set_compression(codec(metadata)?);
+    Ok(if metadata.offset_index().is_some() {
+        properties.build()
+    } else {
+        properties.set_statistics_enabled(EnabledStatistics::Chunk).set_offset_index_disabled(true).build()
+    })
 }
 
 /// The codec that the file is packed with, by its first column.
@@ -174,21 +295,25 @@ fn append(
     whole: &mut SerializedFileWriter<File>,
 ) -> Result<(), Trouble> {
     for (group, about) in metadata.row_groups().iter().enumerate() {
-        let column_indexes = metadata.column_index().and_then(|indexes| indexes.get(group));
-        let offset_indexes = metadata.offset_index().and_then(|indexes| indexes.get(group));
         let mut out = whole.next_row_group()?;
-        for (place, column) in about.columns().iter().enumerate() {
-            let closed = ColumnCloseResult {
-                bytes_written: u64::try_from(column.compressed_size()).unwrap_or_default(),
-                rows_written: u64::try_from(about.num_rows()).unwrap_or_default(),
-                metadata: column.clone(),
-                bloom_filter: None,
-                column_index: column_indexes.and_then(|indexes| indexes.get(place)).cloned(),
-                offset_index: offset_indexes.and_then(|indexes| indexes.get(place)).cloned(),
-            };
-            out.append_column(part, closed)?;
+        for leaf in 0..about.num_columns() {
+            out.append_column(part, chunk(metadata, group, leaf))?;
         }
         out.close()?;
     }
     Ok(())
+}
+
+/// A leaf of a row group as it is packed, to be copied.
+fn chunk(metadata: &ParquetMetaData, group: usize, leaf: usize) -> ColumnCloseResult {
+    let about = metadata.row_group(group);
+    let column = about.column(leaf);
+    ColumnCloseResult {
+        bytes_written: u64::try_from(column.compressed_size()).unwrap_or_default(),
+        rows_written: u64::try_from(about.num_rows()).unwrap_or_default(),
+        metadata: column.clone(),
+        bloom_filter: None,
+        column_index: metadata.column_index().and_then(|all| all.get(group)?.get(leaf)).cloned(),
+        offset_index: metadata.offset_index().and_then(|all| all.get(group)?.get(leaf)).cloned(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use del_dialects::{Collect, Sink};
 use del_wire::Ids;
@@ -68,6 +68,10 @@ where
         Ok(Arc::new(Schema::new_with_metadata(fields, given.metadata().clone())))
     }
 
+    fn keeps(&self, _: &Schema, _: usize) -> bool {
+        true
+    }
+
     fn batch(
         &mut self,
         given: &RecordBatch,
@@ -77,7 +81,8 @@ where
     ) -> Result<RecordBatch, ArrowError> {
         let texts = column(given, &self.text);
         let saying = SAYING.map(|name| column(given, name));
-        let (mut answers, mut errors) = (Columns::default(), Errors::default());
+        let size = given.column_by_name(&self.text).map_or(0, Array::get_array_memory_size);
+        let (mut answers, mut errors) = (Columns::with_capacity(given.num_rows(), size), Errors::default());
         let (mut answer, mut request) = (Answer::default(), Request::default());
         for row in 0..given.num_rows() {
             tally.rows += 1;

@@ -18,6 +18,9 @@ pub trait Rows: Clone + Send {
     /// The columns that come out where `given` come in, or why nothing can.
     fn schema(&self, given: &Schema) -> Result<SchemaRef, String>;
 
+    /// True when a column of `given` always comes out as it was, in its place.
+    fn keeps(&self, given: &Schema, place: usize) -> bool;
+
     /// The rows of a batch. `first` is the number of its first one in the file, from 1. A row that cannot be worked on
     /// comes out as it is, with an error.
     fn batch(

@@ -122,6 +122,10 @@ impl<R: Rows> Rows for Failing<R> {
         self.rows.schema(given)
     }
 
+    fn keeps(&self, given: &Schema, place: usize) -> bool {
+        self.rows.keeps(given, place)
+    }
+
     fn batch(
         &mut self,
         given: &RecordBatch,
