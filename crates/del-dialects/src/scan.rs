@@ -281,5 +281,12 @@ impl Scan {
     }
 }
 
+/// Where `what` stands first, whose first byte stands nowhere else in it: so this is linear, and a page that reads answers
+/// need not load a search for any text.
+pub(crate) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    let first = *what.first()?;
+    memchr::memchr_iter(first, text).find(|at| text[*at..].starts_with(what))
+}
+
 #[cfg(test)]
 mod tests;

@@ -166,8 +166,10 @@ impl CallForm {
             !value.is_object() && !matches!(value.as_str(), Some("{name}" | "{id}" | "{args}"))
         };
         let others = object.iter().filter(|(_, value)| other(value)).map(|(key, _)| key.clone());
-        // Whether objects keep their order is the application's choice.
-        let others = others.collect::<BTreeSet<String>>().into_iter().collect();
+        // Whether objects keep their order is the application's choice. Collecting would sort, which is much code for each type.
+        let mut names = BTreeSet::new();
+        names.extend(others);
+        let others = names.into_iter().collect();
         Ok(Self { parts, name, args, around, others, id, python })
     }
 }

@@ -3,6 +3,7 @@
 
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
+use crate::scan::find;
 use crate::value::white_space;
 
 /// A mark that waits for the end of its fence. Offsets count from the first byte that is held.
@@ -32,7 +33,7 @@ impl Engine {
         if cited.end.is_none() {
             let fence = self.text.fence.closer();
             let from = io.look.saturating_sub(fence.len() - 1).max(start);
-            let found = memchr::memmem::find(&io.bytes[from..], fence);
+            let found = find(&io.bytes[from..], fence);
             cited.end = found.map(|at| from + at + fence.len() - io.at);
             io.look = cited.end.map_or(io.bytes.len(), |end| io.look.max(io.at + end));
         }

@@ -266,7 +266,7 @@ impl Starts {
         // Groups get patterns in turn: so the first of each mark have groups of their own.
         let mut pairs: Vec<(usize, Vec<u8>)> =
             packed.into_iter().flat_map(|(_, patterns)| patterns.into_iter().enumerate()).collect();
-        pairs.sort_by_key(|(nth, _)| *nth);
+        crate::order::sort(&mut pairs, |(one, _), (other, _)| one.cmp(other));
         let pairs = search_packed(pairs.into_iter().map(|(_, pattern)| pattern));
         let single: Vec<u8> = if pairs.is_some() {
             alone.into_iter().map(|(mark, _)| mark.byte).collect()
@@ -298,17 +298,20 @@ impl Starts {
             Search::One(a) => memchr(*a, text),
             Search::Two(a, b) => memchr2(*a, *b, text),
             Search::Three(a, b, c) => memchr3(*a, *b, *c, text),
-            Search::Packed(pairs) => pairs.find(&bytes[from..=to]).map(|pair| pair.start()),
+            Search::Packed(pairs) if PACKED => pairs.find(&bytes[from..=to]).map(|pair| pair.start()),
+            Search::Packed(_) => None,
             Search::Table => text.iter().position(|byte| self.numbers[*byte as usize] != 0),
         };
         place.map(|place| from + place)
     }
 }
 
-/// A search for all these at once; none where the processor has none, as what would look for one need not be there.
+/// Whether the processor searches for several at once. Where it does not, what would stand in for it need not be there.
+const PACKED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
+/// A search for all these at once; none where the processor has none.
 fn search_packed(patterns: impl Iterator<Item = Vec<u8>>) -> Option<Search> {
-    let has = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
-    let searcher = if has { packed::Searcher::new(patterns) } else { None };
+    let searcher = if PACKED { packed::Searcher::new(patterns) } else { None };
     searcher.map(|searcher| Search::Packed(Box::new(searcher)))
 }
 

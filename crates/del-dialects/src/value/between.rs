@@ -5,6 +5,7 @@ use super::text::Quote;
 use super::words::{self, is_word};
 use super::{Bracket, Family, MAX_HELD_SPACE, Progress, Reader, State, Stop, Then, white_space, window};
 use crate::fault::FaultKind;
+use crate::scan::find;
 
 impl Reader {
     /// Between tokens.
@@ -235,7 +236,7 @@ impl Reader {
     pub(super) fn comment(&mut self, on: &mut On<'_, '_>, block: bool, then: Then) -> Stop {
         let rest = &on.bytes[on.look..];
         let end = if block {
-            memchr::memmem::find(rest, b"*/").map(|at| at + 2)
+            find(rest, b"*/").map(|at| at + 2)
         } else {
             memchr::memchr(b'\n', rest).map(|at| at + 1)
         };

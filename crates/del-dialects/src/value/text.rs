@@ -6,7 +6,7 @@ use super::window::{self, Close};
 use super::words::{escape_len, push_escape};
 use super::{Bracket, Family, Progress, Reader, State, Stop, Syntax, escape, plain};
 use crate::fault::FaultKind;
-use crate::scan::Scan;
+use crate::scan::{Scan, find};
 
 /// What opens and closes a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -242,7 +242,7 @@ impl Reader {
         let mut len = plain(rest);
         if self.text.quote.is_curly() {
             let closer = self.text.quote.closer(on.given.syntax);
-            len = memchr::memmem::find(&rest[..len], closer.as_bytes()).unwrap_or(len);
+            len = find(&rest[..len], closer.as_bytes()).unwrap_or(len);
         }
         if self.text.format {
             len = memchr::memchr2(b'{', b'}', &rest[..len]).unwrap_or(len);

@@ -1,14 +1,12 @@
 //! Slips of a model in a delimiter: what nearly follows a value was meant to follow it.
 
-use memchr::memmem;
-
 use super::Given;
 use super::border::MAX_WORD;
 use super::header::MAX_HEADER;
 use super::lookahead::Lookahead;
 use super::value::MAX_LAST;
 use crate::dialect::KeyKind;
-use crate::scan::is_word;
+use crate::scan::{find, is_word};
 use crate::tool::declared;
 
 /// So far behind a closer something is looked for that nearly follows a value, in bytes.
@@ -71,7 +69,7 @@ impl<'a> Lookahead<'a> {
     /// True where the line at `from` begins with a key that has its value, and its colon.
     pub(super) fn repeats_a_key(&self, from: usize) -> bool {
         let window = &self.window(from, MAX_HEADER)[from..];
-        let pair = self.given.marks.line.as_ref().and_then(|line| memmem::find(window, line.pair.as_bytes()));
+        let pair = self.given.marks.line.as_ref().and_then(|line| find(window, line.pair.as_bytes()));
         pair.is_some_and(|end| self.keys.contains(&self.text[from..from + end]))
     }
 
