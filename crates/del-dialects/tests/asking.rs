@@ -4,8 +4,9 @@
 mod reading;
 
 use std::cell::Cell;
+use std::sync::Arc;
 
-use del_dialects::{End, Message};
+use del_dialects::{Dialect, End, Message};
 use reading::{call, chunks, every_dialect, parser, read, tools, turn, writes_json};
 use serde_json::Value;
 
@@ -124,4 +125,33 @@ fn the_rest_of_a_closing_tag_closes_no_call() {
             }
         }
     }
+}
+
+/// What is read and what is called, unless it asks, where this closer stands in the middle of the call.
+fn closed_in_the_middle(dialect: &Arc<Dialect>, closer: &str) {
+    let arguments = r#"{"city":"Oslo","days":3}"#;
+    let text = dialect.render_calls(&[call("get_weather", arguments)], &tools()).unwrap();
+    let wanted: Value = serde_json::from_str(arguments).unwrap();
+    for (at, _) in text.match_indices(['<', ',', '{', '\n']) {
+        let text = format!("{}{closer}{}", &text[..at], &text[at..]);
+        for message in messages(dialect.name(), &text) {
+            for read in message.read_calls().into_iter().filter(|read| read.call.name == "get_weather") {
+                let arguments: Value = serde_json::from_str(&read.call.arguments).unwrap();
+                let less = wanted.as_object().unwrap().iter().any(|(key, _)| arguments.get(key).is_none());
+                assert!(read.guess.is_some() || !less, "{} {text:?}: {message:?}", dialect.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn arguments_behind_a_closer_ask() {
+    every_dialect(|dialect| {
+        // Another closer stands before its own, and may be missing.
+        if dialect.name() != "bfcl-xml" {
+            for closer in ["</tool_call>", "</function>"] {
+                closed_in_the_middle(dialect, closer);
+            }
+        }
+    });
 }

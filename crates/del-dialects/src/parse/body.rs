@@ -136,9 +136,13 @@ impl Reading {
         if let Kind::Call(reader) = &self.kind { reader.buffered() } else { "" }
     }
 
-    /// True for a call object without a word of arguments.
-    fn is_bare_name(&self) -> bool {
-        matches!(&self.kind, Kind::Call(reader) if !reader.has_args())
+    /// True for a call without a word of arguments.
+    fn is_empty(&self) -> bool {
+        match &self.kind {
+            Kind::Call(reader) => !reader.has_args(),
+            Kind::Fields(reader) => !reader.has_begun(),
+            _ => false,
+        }
     }
 
     /// What it is that closing markup is missing, where nothing else can be.

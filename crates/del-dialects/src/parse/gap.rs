@@ -9,7 +9,7 @@ use crate::codec::reading::{MAX_SPACE, repeats};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan};
-use crate::tool::declared;
+use crate::tool::{declared, takes_some};
 use crate::value::{is_member, white_space};
 
 /// A member of an object shows within so many bytes that it is one.
@@ -84,29 +84,40 @@ impl Gap {
         (own, call.in_block && walk.misses_block(self.step, walk.steps.len(), call.opened))
     }
 
-    /// Passes the name in a closing mark; false where more of it may come.
-    fn pass_name(&mut self, walk: &Walk, io: &mut Io<'_>) -> bool {
+    /// Passes the name in a closing mark: whether it is another one than `called`. None where more of it may come.
+    fn pass_name(&mut self, walk: &Walk, called: &str, io: &mut Io<'_>) -> Option<bool> {
         if self.renamed || !walk.repeats_name(self.step) {
-            return true;
+            return Some(false);
         }
-        let mut end = io.look + white_space(&io.bytes[io.look..]);
+        let start = io.look + white_space(&io.bytes[io.look..]);
+        let mut end = start;
         while end < io.bytes.len() && end - io.look < MAX_SPACE && is_name(io.text, end) {
             end += first_char(io.text, end);
         }
         if end == io.bytes.len() && !io.last() {
-            return false;
+            return None;
         }
         (io.look, io.at) = (end, end);
         self.renamed = true;
-        true
+        Some(start < end && io.text[start..end] != *called)
     }
 
     /// Whether arguments seem to go on at hand, so that they ended too early; none where more text decides.
     fn goes_on(&self, walk: &Walk, unclosed: bool, io: &mut Io<'_>) -> Option<bool> {
-        if walk.is_closed(self.step) || matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_)) {
+        if matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_)) {
             return Some(false);
         }
         match &io.bytes[io.look..] {
+            // A member, also behind a closer: that stood in the middle of the call.
+            [b','] if !io.last() => None,
+            [b',', b'"', ..] | [b',', b' ', b'"', ..] => Some(true),
+            [b'"', ..] if self.separated && io.bytes.len() - io.look < MEMBER && !io.last() => None,
+            [b'"', rest @ ..]
+                if self.separated && is_member(&io.bytes[io.look..][..MEMBER.min(rest.len() + 1)]) =>
+            {
+                Some(true)
+            }
+            _ if walk.is_closed(self.step) => Some(false),
             [b'"' | b'\'' | b':' | b'{', ..] => Some(true),
             [b','] | [b',', b' '] if !io.last() => None,
             [b',', b' ', next, ..] | [b',', next, ..] => {
@@ -145,6 +156,15 @@ impl Gap {
     }
 }
 
+/// Whether what stands at hand may begin arguments: an object, or a tag. None where more text decides.
+fn begins_arguments(io: &Io<'_>) -> Option<bool> {
+    match &io.bytes[io.look..] {
+        [b'<'] if !io.last() => None,
+        [b'<', next, ..] => Some(next.is_ascii_alphabetic()),
+        rest => Some(rest.starts_with(b"{")),
+    }
+}
+
 impl Engine {
     #[inline(never)]
     pub(super) fn gap(&mut self, io: &mut Io<'_>) -> Flow {
@@ -152,8 +172,13 @@ impl Engine {
         loop {
             let State::Gap(gap) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[gap.walk];
-            if !gap.pass_name(walk, io) {
-                return Flow::More;
+            match gap.pass_name(walk, &self.call.name, io) {
+                None => return Flow::More,
+                Some(true) if self.call.empty => {
+                    self.doubt_last(io, io.look);
+                    continue;
+                }
+                Some(_) => {}
             }
             let Some(found) = gap.follow(walk, io) else { return self.leave(io) };
             let settled = match found {
@@ -257,6 +282,13 @@ impl Engine {
                 Anchored::More if !io.last() => return Some(Flow::More),
                 Anchored::Found(hit) if io.plan.marks[hit.pattern as usize].is_markup(io.plan) => {}
                 _ => self.doubt_last(io, io.look),
+            }
+        }
+        if self.call.empty && takes_some(self.tool(&self.call.name)) {
+            match begins_arguments(io) {
+                None => return Some(Flow::More),
+                Some(true) => self.doubt_last(io, io.look),
+                Some(false) => {}
             }
         }
         let State::Gap(gap) = &self.state else { return None };

@@ -79,8 +79,8 @@ pub(super) struct OpenCall {
     pub(super) unopened: bool,
     /// The walk of the last whole call: a closer of its values behind it shows that it ended inside one of them.
     pub(super) last: Option<usize>,
-    /// Its object said nothing of arguments: another object behind it may be them.
-    pub(super) bare_name: bool,
+    /// Nothing of its arguments came: what stands behind it may be them.
+    pub(super) empty: bool,
     pub(super) rest: Rest,
 }
 

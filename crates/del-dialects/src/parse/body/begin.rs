@@ -200,7 +200,7 @@ impl Engine {
         let Some(opening) = reading.pending.take() else { return Flow::Next };
         let start = io.at + opening.start();
         self.settle_before(io, &opening);
-        if opening.is_behind_a_call() && self.call.bare_name && takes_some(self.tool(&self.call.name)) {
+        if opening.is_behind_a_call() && self.call.empty && takes_some(self.tool(&self.call.name)) {
             self.doubt_calls(io, start);
         }
         io.fault(FaultKind::BadCall, None, start, io.look);

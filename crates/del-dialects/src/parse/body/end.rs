@@ -44,18 +44,18 @@ impl Engine {
         io.at = io.look;
         self.tell_notes(io);
         let answered = self.send_answer(io);
-        let (id, bare_name, text) = match &self.state {
+        let (id, empty, text) = match &self.state {
             State::Reading(reading) => {
                 let fields = io.plan.walks[walk].takes_fields();
-                (reading.id(), reading.is_bare_name(), matches!(reading.kind, Kind::Fields(_)) && !fields)
+                (reading.id(), reading.is_empty(), matches!(reading.kind, Kind::Fields(_)) && !fields)
             }
-            _ => (None, false, false),
+            _ => (None, true, false),
         };
         if !answered {
             io.send(Event::CallEnd { call: self.call.number, id }, io.at, io.at);
             self.call.number += 1;
             self.call.last = Some(walk);
-            self.call.bare_name = bare_name;
+            self.call.empty = empty;
             self.call.rest = if text { Rest::Closer } else { Rest::Nothing };
         }
         self.state = State::Gap(Gap::new(walk, step));
