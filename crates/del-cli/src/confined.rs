@@ -68,6 +68,8 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     let mut command = Command::new(own);
     command
         .args(["detect", "--confined"])
+        // The allocator sets more aside at once than the process may have.
+        .env("MIMALLOC_ARENA_RESERVE", "16MiB")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
