@@ -109,7 +109,7 @@ impl Gap {
         }
         match &io.bytes[io.look..] {
             // A member, also behind a closer: that stood in the middle of the call.
-            [b','] if !io.last() => None,
+            [b','] | [b',', b' '] if !io.last() => None,
             [b',', b'"', ..] | [b',', b' ', b'"', ..] => Some(true),
             [b'"', ..] if self.separated && io.bytes.len() - io.look < MEMBER && !io.last() => None,
             [b'"', rest @ ..]
@@ -119,7 +119,6 @@ impl Gap {
             }
             _ if walk.is_closed(self.step) => Some(false),
             [b'"' | b'\'' | b':' | b'{', ..] => Some(true),
-            [b','] | [b',', b' '] if !io.last() => None,
             [b',', b' ', next, ..] | [b',', next, ..] => {
                 Some(matches!(next, b'"' | b'\'' | b'_' | b'{') || next.is_ascii_alphabetic())
             }
