@@ -72,6 +72,17 @@ fn what_stands_between_the_arguments_and_the_closing_mark_makes_a_call_ask() {
     });
 }
 
+/// True for a text in which Rome stands: each call that is read in it asks.
+fn asks_about_rome(dialect: &Dialect, text: &str) -> bool {
+    let tried = text.contains("Rome");
+    for message in messages(dialect.name(), text).iter().filter(|_| tried) {
+        for read in message.read_calls() {
+            assert!(read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
+        }
+    }
+    tried
+}
+
 #[test]
 fn a_value_in_the_tag_of_a_field_asks_where_the_form_has_it_behind() {
     let tried = Cell::new(0);
@@ -79,12 +90,7 @@ fn a_value_in_the_tag_of_a_field_asks_where_the_form_has_it_behind() {
         let text = dialect.render_calls(&[call("get_weather", r#"{"city":"Oslo"}"#)], &tools()).unwrap();
         let tag = |inside: &str| text.replacen(r#"="city">Oslo"#, &format!(r#"="city"{inside}"#), 1);
         for text in [tag(r#" value="Rome">"#), tag(r" value='Rome'>Oslo")] {
-            tried.set(tried.get() + u32::from(text.contains("Rome")));
-            for message in messages(dialect.name(), &text).iter().filter(|_| text.contains("Rome")) {
-                for read in message.read_calls() {
-                    assert!(read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
-                }
-            }
+            tried.set(tried.get() + u32::from(asks_about_rome(dialect, &text)));
         }
     });
     assert!(tried.get() > 3, "{tried:?}");
@@ -98,12 +104,7 @@ fn words_behind_a_key_ask() {
         for open in ["=city>", "ARG: city"] {
             let (key, end) = open.split_at(open.len() - usize::from(open.ends_with('>')));
             let text = text.replacen(open, &format!("{key} Rome{end}"), 1);
-            tried.set(tried.get() + u32::from(text.contains("Rome")));
-            for message in messages(dialect.name(), &text).iter().filter(|_| text.contains("Rome")) {
-                for read in message.read_calls() {
-                    assert!(read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
-                }
-            }
+            tried.set(tried.get() + u32::from(asks_about_rome(dialect, &text)));
         }
     });
     assert!(tried.get() > 3, "{tried:?}");
@@ -127,7 +128,7 @@ fn the_rest_of_a_closing_tag_closes_no_call() {
     }
 }
 
-/// What is read and what is called, unless it asks, where this closer stands in the middle of the call.
+/// Where this closer stands in the middle of a call, a call with fewer arguments asks.
 fn closed_in_the_middle(dialect: &Arc<Dialect>, closer: &str) {
     let arguments = r#"{"city":"Oslo","days":3}"#;
     let text = dialect.render_calls(&[call("get_weather", arguments)], &tools()).unwrap();
