@@ -195,6 +195,12 @@ fn it_waits_for_a_model_server_that_is_away() {
     assert!(proxy.get("/v1/models").contains("small"), "{}", proxy.get("/v1/models"));
 }
 
+/// The lines of a request's head.
+fn head(stream: &TcpStream) -> Vec<String> {
+    let lines = BufReader::new(stream).lines().map(|line| line.unwrap());
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
 #[test]
 fn a_server_of_anthropics_api_is_shown_the_key_in_its_own_header() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -202,11 +208,7 @@ fn a_server_of_anthropics_api_is_shown_the_key_in_its_own_header() {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let head: Vec<String> = BufReader::new(&stream)
-                .lines()
-                .map(|line| line.unwrap())
-                .take_while(|line| !line.is_empty())
-                .collect();
+            let head = head(&stream);
             let shown = ["x-api-key: s3cret", "anthropic-version: 2023-06-01"]
                 .iter()
                 .all(|header| head.iter().any(|line| line == header));
@@ -239,11 +241,7 @@ fn no_redirection_leads_to_another_server() {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let head: Vec<String> = BufReader::new(&stream)
-                .lines()
-                .map(|line| line.unwrap())
-                .take_while(|line| !line.is_empty())
-                .collect();
+            let head = head(&stream);
             // What leads elsewhere on the same server is followed.
             let answer = match head[0].split(' ').nth(1).unwrap() {
                 "/v1/models" => "307 X\r\nlocation: /v1/models/".to_owned(),
