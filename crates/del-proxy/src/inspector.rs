@@ -1,5 +1,6 @@
 //! What went through the proxy of late, kept in memory for whoever looks at it.
 
+mod news;
 mod reading;
 mod record;
 mod trial;
@@ -7,13 +8,13 @@ mod view;
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use del_dialects::{End, Message};
 use serde_json::Value;
-use tokio::sync::Notify;
 
+use self::news::News;
 pub(crate) use self::record::{Entry, Opened, Tap, Watched};
 pub(crate) use self::trial::Trial;
 
@@ -38,13 +39,16 @@ pub(crate) fn is_page(path: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Inspector {
     kept: Mutex<Kept>,
-    /// Bytes of all of them.
+    shared: Arc<Shared>,
+}
+
+/// What requests under way write to, which do not hold the list of all.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Bytes of all that is kept.
     bytes: AtomicUsize,
-    /// Grows with whatever happens, also while nobody waits for it: a page asks again and again.
-    version: AtomicU64,
-    news: Notify,
-    /// So many wait for news: mostly nobody, and to tell nobody takes a lock as well.
-    waiting: AtomicUsize,
+    news: News,
+    inspector: Weak<Inspector>,
 }
 
 #[derive(Debug, Default)]
@@ -60,18 +64,15 @@ const MOST_BYTES: usize = 64 << 20;
 
 impl Inspector {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new_cyclic(|inspector| Self {
             kept: Mutex::default(),
-            bytes: AtomicUsize::new(0),
-            version: AtomicU64::new(0),
-            news: Notify::new(),
-            waiting: AtomicUsize::new(0),
+            shared: Arc::new(Shared { inspector: inspector.clone(), ..Shared::default() }),
         })
     }
 
     /// A request came; `key` is the name of what it was let in with.
     pub(crate) fn open(self: &Arc<Self>, opened: Opened) -> Watched {
-        let mut entry = Entry::new(opened, self);
+        let mut entry = Entry::new(opened, &self.shared);
         let mut kept = self.kept();
         kept.last += 1;
         entry.id = kept.last;
@@ -80,7 +81,7 @@ impl Inspector {
         let surplus = self.surplus(&mut kept);
         drop(kept);
         self.fit(surplus);
-        self.happened();
+        self.shared.news.happened();
         Watched::new(entry)
     }
 
@@ -104,62 +105,40 @@ impl Inspector {
             self.forget(entry);
         }
         drop(kept);
-        self.happened();
+        self.shared.news.happened();
     }
 
-    /// How much has happened so far.
+    /// How often somebody has seen that something had happened.
     pub(crate) fn version(&self) -> u64 {
-        self.version.load(Ordering::SeqCst)
+        self.shared.news.version()
     }
 
     /// Waits until something has happened that this version does not know.
     pub(crate) async fn newer_than(&self, version: u64) {
-        let _waits = Waits::new(&self.waiting);
-        loop {
-            // What happens from here on ends the wait, also before it begins.
-            let news = self.news.notified();
-            if self.version() != version {
-                return;
-            }
-            news.await;
-        }
-    }
-
-    fn happened(&self) {
-        self.version.fetch_add(1, Ordering::SeqCst);
-        // Who waits says so before it looks at the version.
-        if self.waiting.load(Ordering::SeqCst) > 0 {
-            self.news.notify_waiters();
-        }
-    }
-
-    /// More bytes are kept.
-    fn grew(&self, bytes: usize) {
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_BYTES {
-            self.fit(self.surplus(&mut self.kept()));
-        }
+        self.shared.news.newer_than(version).await;
     }
 
     /// The oldest, taken out, where there is too much.
     fn surplus(&self, kept: &mut Kept) -> Option<Arc<Entry>> {
-        let too_much = kept.list.len() > MOST_ENTRIES || kept.list.len() > 1 && self.is_full();
+        let too_much = kept.list.len() > MOST_ENTRIES || kept.list.len() > 1 && self.shared.is_full();
         too_much.then(|| kept.list.pop_front()).flatten()
     }
 
-    fn is_full(&self) -> bool {
-        self.bytes.load(Ordering::Relaxed) > MOST_BYTES
+    /// Too much is kept.
+    fn make_room(&self) {
+        self.fit(self.surplus(&mut self.kept()));
     }
 
     /// The oldest go, beginning with this one. Other requests are not kept waiting for that.
     fn fit(&self, mut surplus: Option<Arc<Entry>>) {
         while let Some(oldest) = surplus {
             self.forget(&oldest);
-            surplus = self.is_full().then(|| self.surplus(&mut self.kept())).flatten();
+            surplus = self.shared.is_full().then(|| self.surplus(&mut self.kept())).flatten();
         }
     }
 
     fn forget(&self, entry: &Entry) {
-        self.bytes.fetch_sub(entry.forget(), Ordering::Relaxed);
+        self.shared.bytes.fetch_sub(entry.forget(), Ordering::Relaxed);
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -167,28 +146,21 @@ impl Inspector {
     }
 }
 
-/// Counts one who waits, as long as he does.
-struct Waits<'w>(&'w AtomicUsize);
-
-impl<'w> Waits<'w> {
-    fn new(waiting: &'w AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::SeqCst);
-        Self(waiting)
+impl Shared {
+    /// More bytes are kept.
+    fn grew(&self, bytes: usize) {
+        if bytes > 0 && self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_BYTES {
+            self.inspector.upgrade().inspect(|inspector| inspector.make_room());
+        }
     }
-}
 
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+    fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > MOST_BYTES
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future as _;
-    use std::pin::pin;
-    use std::task::{Context, Waker};
-
     use axum::body::Bytes;
     use del_wire::ServerApi;
     use serde_json::json;
@@ -212,21 +184,6 @@ mod tests {
         drop(first);
         let page = entry.page();
         assert_eq!((&page["turns"], &page["asked"]["text"]), (&json!([]), &json!("")));
-        assert_eq!(inspector.bytes.load(Ordering::Relaxed), others.len() * body.len());
-    }
-
-    #[test]
-    fn what_happens_while_nobody_waits_is_news_to_who_waits_next() {
-        let inspector = Inspector::new();
-        let open =
-            || inspector.open(Opened { path: "/".to_owned(), body: Bytes::from_static(b"{}"), key: None });
-        let mut looks = Context::from_waker(Waker::noop());
-        let seen = inspector.version();
-        drop(open());
-        assert!(pin!(inspector.newer_than(seen)).as_mut().poll(&mut looks).is_ready());
-        let mut waits = pin!(inspector.newer_than(inspector.version()));
-        assert!(waits.as_mut().poll(&mut looks).is_pending());
-        inspector.clear(None);
-        assert!(waits.as_mut().poll(&mut looks).is_ready());
+        assert_eq!(inspector.shared.bytes.load(Ordering::Relaxed), others.len() * body.len());
     }
 }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod alarm;
 pub mod answer;
 mod api;
 mod at_once;

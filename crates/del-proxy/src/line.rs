@@ -8,7 +8,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, Request, Response};
@@ -18,6 +18,9 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::alarm::Alarm;
 
 /// The connections to one server.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ struct Idle {
 struct Line {
     sender: SendRequest<Full<Bytes>>,
     connection: Pin<Box<Connection<TokioIo<TcpStream>, Full<Bytes>>>>,
+    alarm: Alarm,
 }
 
 /// The body of an answer. What is dropped before its end closes the connection, and so ends the request.
@@ -62,6 +66,9 @@ pub(crate) enum LineError {
     /// It ended.
     #[error(transparent)]
     Broken(hyper::Error),
+    /// Nothing came in time.
+    #[error("no answer in time")]
+    Late,
 }
 
 /// Connections that are kept for later requests, and for how long: some servers close theirs after 5 seconds.
@@ -79,35 +86,42 @@ impl Lines {
         &self.name
     }
 
-    /// Asks on a connection that waits, or on a new one. One that waited may be dead when it is used: where nothing came
-    /// back, such a request is made and sent once more.
+    /// Asks on a connection that waits, or on a new one, for an answer that begins before `end`. One that waited may be dead
+    /// when it is used: where nothing came back, such a request is made and sent once more.
     pub(crate) async fn ask(
         self: &Arc<Self>,
         request: impl Fn() -> Request<Full<Bytes>>,
+        end: Instant,
     ) -> Result<Response<Answer>, LineError> {
-        if let Some(line) = self.take()
-            && let Ok(response) = self.ask_on(line, request()).await
-        {
-            return Ok(response);
+        if let Some(line) = self.take() {
+            match self.ask_on(line, request(), end).await {
+                Err(LineError::Broken(_)) => {}
+                asked => return asked,
+            }
         }
-        let line = self.connect().await.map_err(LineError::Connect)?;
-        self.ask_on(line, request()).await.map_err(LineError::Broken)
+        let connected = tokio::time::timeout_at(end, self.connect()).await;
+        let line = connected.map_err(|_| LineError::Late)?.map_err(LineError::Connect)?;
+        self.ask_on(line, request(), end).await
     }
 
     async fn ask_on(
         self: &Arc<Self>,
         mut line: Line,
         request: Request<Full<Bytes>>,
-    ) -> hyper::Result<Response<Answer>> {
+        end: Instant,
+    ) -> Result<Response<Answer>, LineError> {
         let response = {
             let mut answer = pin!(line.sender.send_request(request));
-            let connection = &mut line.connection;
+            let (connection, alarm) = (&mut line.connection, &mut line.alarm);
             let mut over = false;
             std::future::poll_fn(|context| {
                 if !over {
                     over = connection.as_mut().poll(context).is_ready();
                 }
-                answer.as_mut().poll(&mut no_news())
+                if let Poll::Ready(answer) = answer.as_mut().poll(&mut no_news()) {
+                    return Poll::Ready(answer.map_err(LineError::Broken));
+                }
+                alarm.poll_at(end, context).map(|()| Err(LineError::Late))
             })
             .await?
         };
@@ -122,7 +136,7 @@ impl Lines {
         // A request goes out when it is written.
         stream.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
-        Ok(Line { sender, connection: Box::pin(connection) })
+        Ok(Line { sender, connection: Box::pin(connection), alarm: Alarm::default() })
     }
 
     /// One that waits, and is not known to be dead.

@@ -3,16 +3,17 @@
 mod breaker;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use prometheus_client::metrics::counter::Counter;
 use tokio::time::Instant;
 
 use self::breaker::Breaker;
 use crate::coming::Coming;
-use crate::metrics::Load;
+use crate::metrics::{Ended, Load, Metrics};
 use crate::refusal::Refusal;
 use crate::upstream::Upstream;
 
@@ -25,6 +26,8 @@ pub(crate) struct Member {
     /// Requests under way.
     busy: AtomicUsize,
     breaker: Mutex<Breaker>,
+    /// Counts most of the requests.
+    answered: OnceLock<Counter>,
 }
 
 /// A request under way at a member, until it is dropped.
@@ -57,7 +60,13 @@ const LOOK: Duration = Duration::from_secs(3);
 
 impl Member {
     pub(crate) fn new(upstream: Upstream) -> Self {
-        Self { place: upstream.place(), upstream, busy: AtomicUsize::new(0), breaker: Mutex::default() }
+        Self {
+            place: upstream.place(),
+            upstream,
+            busy: AtomicUsize::new(0),
+            breaker: Mutex::default(),
+            answered: OnceLock::new(),
+        }
     }
 
     /// What the server says of its models, for a look at whether it is there.
@@ -81,6 +90,16 @@ impl Member {
 
     pub(crate) fn breaker(&self) -> MutexGuard<'_, Breaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request to it ended so.
+    pub(crate) fn count(&self, metrics: &Metrics, ended: Ended) {
+        let counter = || metrics.asked(&self.place, ended);
+        if ended == Ended::Answered {
+            self.answered.get_or_init(counter).inc()
+        } else {
+            counter().inc()
+        };
     }
 
     pub(crate) fn visit(self: &Arc<Self>) -> Visit {

@@ -223,9 +223,10 @@ impl Metrics {
         self.executed_badly.inc_by(failed as u64);
     }
 
-    /// A model server was asked.
-    pub(crate) fn asked(&self, upstream: &str, ended: Ended) {
-        self.asked.get_or_create(&Asked { upstream: upstream.to_owned(), ended: ended.word() }).inc();
+    /// What counts the requests to a model server that ended so.
+    pub(crate) fn asked(&self, upstream: &str, ended: Ended) -> Counter {
+        let asked = Asked { upstream: upstream.to_owned(), ended: ended.word() };
+        self.asked.get_or_create(&asked).clone()
     }
 
     /// A request went beyond the limits of its key.

@@ -29,12 +29,12 @@ impl OfModel {
     /// Reads a question that names its model in one of these members.
     pub(crate) async fn read(proxy: &Proxy, request: Request<Body>, names: &[&str]) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let mut bytes = proxy.read(&parts.headers, body).await?;
+        let setup = proxy.setup();
+        let mut bytes = setup.read(&parts, body).await?;
         let mut body: Map<String, Value> =
             serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let named = names.iter().find_map(|name| body.get(*name)?.as_str());
         let model = named.unwrap_or_default().to_owned();
-        let setup = proxy.setup();
         let route = setup.routes.of(&model)?;
         if route.target(&model) != model {
             body.insert("model".to_owned(), json!(route.target(&model)));

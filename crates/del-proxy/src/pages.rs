@@ -119,10 +119,11 @@ async fn case(State(proxy): Shared, Path((id, turn)): Path<(u64, usize)>, reques
 async fn attempt(State(proxy): Shared, request: Request) -> Outcome {
     let lens = lens(&proxy)?;
     let (parts, body) = request.into_parts();
-    let bytes = proxy.read(&parts.headers, body).await?;
+    let setup = proxy.setup();
+    let bytes = setup.read(&parts, body).await?;
     let wrong = |error: serde_json::Error| Refusal::bad_request(format!("expected what to try, got {error}"));
     let trial: Trial = serde_json::from_slice(&bytes).map_err(wrong)?;
-    let dialects = proxy.setup().settings.dialects;
+    let dialects = setup.settings.dialects;
     let answer = tokio::task::spawn_blocking(move || trial.answer(dialects, lens.as_ref()));
     let answer = answer.await.map_err(|_| broken())?.map_err(Refusal::bad_request)?;
     Ok(Document(answer).into_response())

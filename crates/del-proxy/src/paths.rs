@@ -29,7 +29,7 @@ use crate::listing;
 use crate::member::Member;
 use crate::of_model::OfModel;
 use crate::pages;
-use crate::proxy::Proxy;
+use crate::proxy::{Proxy, Setup};
 use crate::refusal::Refusal;
 use crate::route::Route;
 use crate::sites::{is_preflight, may_ask, may_read};
@@ -99,7 +99,7 @@ impl Paths {
     /// Answers what may come in, and gives refusals the shape of the API that was called, and every answer an id. In a
     /// `crowded` place, only how the proxy is.
     pub(crate) async fn answer(&self, request: Request<Body>, crowded: bool) -> Response<Body> {
-        let proxy = &self.proxy;
+        let (proxy, setup) = (&self.proxy, self.proxy.setup());
         let (mut parts, body) = request.into_parts();
         let (family, begun) = (Family::of(&parts), Instant::now());
         let path = parts.uri.path().to_owned();
@@ -109,12 +109,12 @@ impl Paths {
             .as_ref()
             .filter(|_| is_told(&path))
             .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
-        let site = proxy.setup().gate.site(&parts).cloned();
-        let mut response = match enter(proxy, &mut parts, crowded) {
+        let site = setup.gate.site(&parts).cloned();
+        let mut response = match enter(proxy, &setup, &mut parts, crowded) {
             Ok(None) if site.is_some() && is_preflight(&parts) => may_ask(&parts.headers),
-            Ok(None) => self.inside(Request::from_parts(parts, body)).await,
+            Ok(None) => self.inside(setup, Request::from_parts(parts, body)).await,
             Ok(place) => {
-                let response = self.inside(Request::from_parts(parts, body)).await;
+                let response = self.inside(setup, Request::from_parts(parts, body)).await;
                 response.map(|body| Body::new(Held::new(body, place)))
             }
             Err(refusal) => refusal.into_response(),
@@ -154,11 +154,11 @@ impl Paths {
         }
     }
 
-    async fn inside(&self, request: Request<Body>) -> Response<Body> {
+    async fn inside(&self, setup: Arc<Setup>, request: Request<Body>) -> Response<Body> {
         let path = request.uri().path();
         match ANSWERS.into_iter().find_map(|(known, api)| (known == path).then_some(api)) {
             Some(api) if request.method() == Method::POST => {
-                Arc::clone(&self.proxy).answer(api, request).await.into_response()
+                Arc::clone(&self.proxy).answer(setup, api, request).await.into_response()
             }
             Some(_) if request.headers().get(header::UPGRADE).is_some_and(|to| to == "websocket") => {
                 // Codex asks so first, and goes on at once without one when it is told.
@@ -196,7 +196,12 @@ fn leads_down(path: &str) -> bool {
 }
 
 /// What may come in, with its place among the requests of its key.
-fn enter(proxy: &Proxy, parts: &mut Parts, crowded: bool) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+fn enter(
+    proxy: &Proxy,
+    setup: &Setup,
+    parts: &mut Parts,
+    crowded: bool,
+) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
     if let Some(unsure) = parts.extensions.get::<Unsure>() {
         let (status, message) = match unsure {
             Unsure::BothLengths => {
@@ -218,7 +223,7 @@ fn enter(proxy: &Proxy, parts: &mut Parts, crowded: bool) -> Result<Option<Owned
             .hint("start the proxy with more --max-connections")
             .header(header::RETRY_AFTER, HeaderValue::from_static("1")));
     }
-    let Some(holder) = proxy.setup().gate.check(parts)? else { return Ok(None) };
+    let Some(holder) = setup.gate.check(parts)? else { return Ok(None) };
     parts.extensions.insert(Arc::clone(&holder));
     if let Some(account) = Account::of(parts) {
         account.note(|record| record.key = Some(holder.name.clone()));
@@ -236,7 +241,7 @@ async fn pass(State(proxy): Shared, request: Request<Body>) -> Outcome {
     let path = request.uri().path().trim_start_matches("/v1").to_owned();
     if let Some(route) = setup.routes.only() {
         let (parts, body) = request.into_parts();
-        let body = proxy.read(&parts.headers, body).await?;
+        let body = setup.read(&parts, body).await?;
         return proxy.pass(&setup, route, &parts, &path, body).await;
     }
     let OfModel { parts, setup, route, bytes, .. } = OfModel::read(&proxy, request, &["model"]).await?;

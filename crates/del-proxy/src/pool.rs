@@ -96,7 +96,7 @@ impl Turn<'_> {
             let visit = member.visit();
             let answer = self.once(member, visit, question.clone(), sent).await;
             let ended = Ended::of(answer.as_ref().map(Response::status).ok());
-            self.metrics.asked(&member.place, ended);
+            member.count(self.metrics, ended);
             let final_answer = matches!(ended, Ended::Answered | Ended::Refused) || !self.goes_on();
             if final_answer || answer.as_ref().is_err_and(Refusal::is_late) {
                 return answer;

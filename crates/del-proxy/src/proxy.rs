@@ -8,10 +8,10 @@ mod streamed;
 mod summary;
 mod turns;
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
@@ -39,6 +39,7 @@ use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
 use crate::surrogates::without_halves;
 use crate::timed::Timed;
+use crate::under_way::CutShort;
 use crate::upstream::{end_to_end, reason};
 
 /// Everything that requests share.
@@ -67,9 +68,6 @@ pub(crate) struct Setup {
     /// They end with it.
     _watches: JoinSet<()>,
 }
-
-/// How long a client may take to send its body.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Proxy {
     /// A proxy that is going to listen at this address. It needs a runtime where a route has several model servers, to
@@ -114,21 +112,22 @@ impl Proxy {
     /// Answers a request for an answer of a model.
     pub(crate) async fn answer(
         self: Arc<Self>,
+        setup: Arc<Setup>,
         api: Api,
         request: Request<Body>,
     ) -> Result<Response<Body>, Refusal> {
         let (parts, body) = request.into_parts();
-        let bytes = self.read(&parts.headers, body).await?;
+        let bytes = setup.read(&parts, body).await?;
         if let Some(account) = Account::of(&parts) {
             account.asks(&bytes);
         }
         let Some(inspector) = self.inspector.clone() else {
-            return Exchange::new(self, api, parts, bytes)?.run().await;
+            return Exchange::new(self, setup, api, parts, bytes)?.run().await;
         };
         let key = parts.extensions.get::<Arc<Holder>>().map(|holder| holder.name.clone());
         let path = parts.uri.path().to_owned();
         let watched = inspector.open(Opened { path, body: bytes.clone(), key });
-        let answer = match Exchange::new(self, api, parts, bytes) {
+        let answer = match Exchange::new(self, setup, api, parts, bytes) {
             Ok(exchange) => exchange.watched_by(watched.entry()).run().await,
             Err(refusal) => Err(refusal),
         };
@@ -151,7 +150,9 @@ impl Proxy {
         body: Bytes,
     ) -> Result<Response<Body>, Refusal> {
         let mut turn = route.pool.turn(&self.metrics);
-        Ok(self.passed(setup, &mut turn, parts, path, body).await?.map(Body::new))
+        let path = format!("{path}{}", query(parts));
+        let question = Question::Path(parts.method.clone(), &path);
+        Ok(self.passed(setup, &mut turn, parts, question, body).await?.map(Body::new))
     }
 
     /// The same, before it goes back.
@@ -160,12 +161,10 @@ impl Proxy {
         setup: &Setup,
         turn: &mut Turn<'_>,
         parts: &Parts,
-        path: &str,
+        question: Question<'_>,
         body: Bytes,
     ) -> Result<Response<Timed>, Refusal> {
-        let path = format!("{path}{}", query(parts));
         let sent = setup.sent(&parts.headers, body);
-        let question = Question::Path(parts.method.clone(), &path);
         let response = turn.ask(question, &sent).await?;
         if let Some(account) = Account::of(parts) {
             account.note(|record| record.upstream = Some(response.body().place().to_owned()));
@@ -174,10 +173,26 @@ impl Proxy {
         parts.headers = end_to_end(&parts.headers, |_| false);
         Ok(Response::from_parts(parts, body))
     }
+}
+
+impl Setup {
+    fn new(mut settings: Settings, address: SocketAddr) -> Result<Self, SettingsError> {
+        let routes = Routes::new(std::mem::take(&mut settings.routes), settings.dialects)?;
+        let keys = Keys::new(std::mem::take(&mut settings.keys));
+        if !address.ip().is_loopback() && keys.is_empty() {
+            return Err(SettingsError::NoKey { address });
+        }
+        let mut watches = JoinSet::new();
+        for route in routes.iter().filter(|route| route.pool.members().len() > 1) {
+            watches.spawn(Arc::clone(&route.pool).watch(settings.health_interval));
+        }
+        let gate = Gate::new(address, keys).open_to(std::mem::take(&mut settings.origins));
+        Ok(Self { settings, routes, gate, _watches: watches })
+    }
 
     /// The body of a request, unpacked where it is packed.
-    pub(crate) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
-        let limit = self.setup().settings.max_body;
+    pub(crate) async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes, Refusal> {
+        let (headers, limit) = (&parts.headers, self.settings.max_body);
         let too_large = || {
             Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -196,46 +211,23 @@ impl Proxy {
             Some(kind) => packed::unpacked(kind, body).await?,
             None => body,
         };
-        let mut stopping = self.stopping();
-        let read = tokio::select! {
-            read = tokio::time::timeout(PATIENCE, to_bytes(body, limit)) => read,
-            // Nobody waits for the rest of a request once the server stops.
-            Ok(_) = stopping.wait_for(|stops| *stops) => {
-                return Err(Refusal::unavailable("the proxy stops before the request has come whole"));
-            }
-        };
-        match read {
-            Ok(Ok(bytes)) => Ok(without_halves(bytes)),
-            Ok(Err(error)) if is_limit(&error) => Err(too_large()),
-            Ok(Err(error)) => Err(Refusal::bad_request(match packed {
-                Some(kind) => format!(
-                    "expected a body that is packed as {kind}, got one that is not ({})",
-                    reason(&error)
-                ),
-                None => "the body of the request broke off".to_owned(),
-            })),
-            Err(_) => Err(Refusal::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "invalid_request_error",
-                format!("expected the body of the request within {} seconds", PATIENCE.as_secs()),
-            )),
+        match to_bytes(body, limit).await {
+            Ok(bytes) => Ok(without_halves(bytes)),
+            Err(error) if is_limit(&error) => Err(too_large()),
+            Err(error) => Err(match cut_short(&error) {
+                Some(late @ CutShort::Late) => {
+                    Refusal::new(StatusCode::REQUEST_TIMEOUT, "invalid_request_error", late.to_string())
+                }
+                Some(stops @ CutShort::Stops) => Refusal::unavailable(stops.to_string()),
+                None => Refusal::bad_request(match packed {
+                    Some(kind) => format!(
+                        "expected a body that is packed as {kind}, got one that is not ({})",
+                        reason(&error)
+                    ),
+                    None => "the body of the request broke off".to_owned(),
+                }),
+            }),
         }
-    }
-}
-
-impl Setup {
-    fn new(mut settings: Settings, address: SocketAddr) -> Result<Self, SettingsError> {
-        let routes = Routes::new(std::mem::take(&mut settings.routes), settings.dialects)?;
-        let keys = Keys::new(std::mem::take(&mut settings.keys));
-        if !address.ip().is_loopback() && keys.is_empty() {
-            return Err(SettingsError::NoKey { address });
-        }
-        let mut watches = JoinSet::new();
-        for route in routes.iter().filter(|route| route.pool.members().len() > 1) {
-            watches.spawn(Arc::clone(&route.pool).watch(settings.health_interval));
-        }
-        let gate = Gate::new(address, keys).open_to(std::mem::take(&mut settings.origins));
-        Ok(Self { settings, routes, gate, _watches: watches })
     }
 
     /// What goes to a model server with this body, for a client with these headers.
@@ -284,12 +276,56 @@ fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
 }
 
 fn is_limit(error: &axum::Error) -> bool {
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if error.to_string() == "length limit exceeded" {
-            return true;
+    causes(error).any(|cause| cause.to_string() == "length limit exceeded")
+}
+
+fn cut_short(error: &axum::Error) -> Option<CutShort> {
+    causes(error).find_map(|cause| cause.downcast_ref().copied())
+}
+
+fn causes(error: &axum::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let first: &(dyn Error + 'static) = error;
+    std::iter::successors(Some(first), |cause: &&(dyn Error + 'static)| (*cause).source())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::task::{Context, Poll};
+
+    use http_body::Frame;
+
+    use super::*;
+    use crate::under_way::{Arriving, UnderWay};
+
+    /// The beginning of a body whose rest does not come.
+    struct Half(Option<Bytes>);
+
+    impl http_body::Body for Half {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.0.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(Ok(Frame::data(bytes)))))
         }
-        cause = error.source();
     }
-    false
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_whole_is_cut_short() {
+        for (packed, stops) in [(false, false), (false, true), (true, false), (true, true)] {
+            let under_way = Arc::<UnderWay>::default();
+            if stops {
+                under_way.stop();
+            }
+            let begun = tokio::time::Instant::now();
+            let body = Arriving::of(&under_way, Half(Some(Bytes::from_static(b"\x1f\x8b\x08"))));
+            let body = if packed { packed::unpacked("gzip", body).await.unwrap() } else { body };
+            let error = to_bytes(body, 1024).await.unwrap_err();
+            let (why, after) = if stops { (CutShort::Stops, 0) } else { (CutShort::Late, 60) };
+            assert_eq!((cut_short(&error), begun.elapsed().as_secs()), (Some(why), after), "{packed}");
+        }
+    }
 }

@@ -129,7 +129,7 @@ fn connect(
         let mut connection = pin!(connection);
         tokio::select! {
             _ = &mut connection => return,
-            _ = stopping.wait_for(|stops| *stops) => {}
+            _ = stopping.wait_for(|stops| *stops) => under_way.stop(),
         }
         // Half the head of a request would keep it open.
         if under_way.is_idle() {

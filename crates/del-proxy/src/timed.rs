@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
+use crate::alarm::Alarm;
 use crate::coming::{Cause, Coming};
 use crate::inspector::Tap;
 use crate::member::Visit;
@@ -23,8 +24,7 @@ pub(crate) struct Timed {
     /// How long the piece that is waited for may take, and since when it is waited for.
     patience: Duration,
     since: Option<Instant>,
-    /// Runs since the first wait. A later one only moves it when it is over: pieces come in much less time.
-    timer: Option<Pin<Box<Sleep>>>,
+    alarm: Alarm,
     between: Duration,
     visit: Visit,
     /// Keeps what comes, for whoever looks.
@@ -60,7 +60,7 @@ impl Timed {
             next: None,
             patience: first,
             since: None,
-            timer: None,
+            alarm: Alarm::default(),
             between,
             visit,
             tap: None,
@@ -103,17 +103,7 @@ impl Timed {
     /// Ready when nothing has come for too long.
     fn poll_silence(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let end = *self.since.get_or_insert_with(Instant::now) + self.patience;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
-        if timer.deadline() > end {
-            timer.as_mut().reset(end);
-        }
-        while timer.as_mut().poll(context).is_ready() {
-            if timer.deadline() >= end {
-                return Poll::Ready(());
-            }
-            timer.as_mut().reset(end);
-        }
-        Poll::Pending
+        self.alarm.poll_at(end, context)
     }
 
     fn tell(&self, came: Option<&Result<Frame<Bytes>, Interruption>>) {

@@ -3,11 +3,17 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
+use axum::BoxError;
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Version, header};
 use http_body::{Frame, SizeHint};
+use tokio::time::Instant;
+
+use crate::alarm::Alarm;
 
 /// What the connection, those who read it, and those who answer know of a request.
 #[derive(Debug)]
@@ -24,6 +30,10 @@ pub(crate) struct UnderWay {
     head: AtomicU8,
     /// The length of the body whose head was read last.
     body: AtomicU64,
+    /// The rest of a request is not waited for any more.
+    stops: AtomicBool,
+    /// Rings when the rest of a body is late.
+    alarm: Mutex<Alarm>,
 }
 
 /// Nobody has seen the head: it was sent before the answer to the request before it.
@@ -49,6 +59,20 @@ pub(crate) enum Unsure {
     Coded,
 }
 
+/// Why the rest of a body is not waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CutShort {
+    /// It is late.
+    #[error("expected the body of the request within {} seconds", PATIENCE.as_secs())]
+    Late,
+    /// The server stops.
+    #[error("the proxy stops before the request has come whole")]
+    Stops,
+}
+
+/// How long a client may take to send its body.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A request is under way as long as this is there.
 #[derive(Debug)]
 pub(crate) struct Begun(Arc<UnderWay>);
@@ -62,6 +86,8 @@ impl Default for UnderWay {
             wants_word: AtomicBool::new(false),
             head: AtomicU8::new(UNSEEN),
             body: AtomicU64::new(NO_BODY),
+            stops: AtomicBool::new(false),
+            alarm: Mutex::default(),
         }
     }
 }
@@ -110,6 +136,20 @@ impl UnderWay {
         !self.begun.load(Ordering::Relaxed)
     }
 
+    /// The rest of a request is not waited for, from the next look on.
+    pub(crate) fn stop(&self) {
+        self.stops.store(true, Ordering::Relaxed);
+    }
+
+    /// Ready when the rest of a body is not waited for any more, which began to be read at `since`.
+    fn poll_cut(&self, since: Instant, context: &mut Context<'_>) -> Poll<CutShort> {
+        if self.stops.load(Ordering::Relaxed) {
+            return Poll::Ready(CutShort::Stops);
+        }
+        let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
+        alarm.poll_at(since + PATIENCE, context).map(|()| CutShort::Late)
+    }
+
     /// True, once, when a stream should say something.
     pub(crate) fn wants_word(&self) -> bool {
         self.wants_word.load(Ordering::Relaxed) && self.wants_word.swap(false, Ordering::Relaxed)
@@ -148,13 +188,14 @@ impl Drop for Begun {
 #[derive(Debug)]
 pub(crate) struct Arriving<B> {
     body: B,
+    since: Instant,
     under_way: Arc<UnderWay>,
 }
 
 impl<B> Arriving<B>
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<axum::BoxError>,
+    B::Error: Into<BoxError>,
 {
     /// The body of the request that has begun.
     pub(crate) fn of(under_way: &Arc<UnderWay>, body: B) -> Body {
@@ -162,24 +203,31 @@ where
             return Body::new(body);
         }
         under_way.coming.store(true, Ordering::Relaxed);
-        Body::new(Self { body, under_way: Arc::clone(under_way) })
+        Body::new(Self { body, since: Instant::now(), under_way: Arc::clone(under_way) })
     }
 }
 
-impl<B: http_body::Body + Unpin> http_body::Body for Arriving<B> {
+impl<B> http_body::Body for Arriving<B>
+where
+    B: http_body::Body + Unpin,
+    B::Error: Into<BoxError>,
+{
     type Data = B::Data;
-    type Error = B::Error;
+    type Error = BoxError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+    ) -> Poll<Option<Result<Frame<B::Data>, BoxError>>> {
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            let cut = self.under_way.poll_cut(self.since, context);
+            return cut.map(|why| Some(Err(why.into())));
+        };
         if frame.is_none() {
             let last = |body| (body == IN_CHUNKS).then_some(LAST_CHUNK);
             let _ = self.under_way.body.fetch_update(Ordering::Relaxed, Ordering::Relaxed, last);
         }
-        Poll::Ready(frame)
+        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
     }
 
     fn is_end_stream(&self) -> bool {

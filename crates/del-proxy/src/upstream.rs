@@ -14,6 +14,7 @@ use crate::coming::{Cause, Coming};
 use crate::keys::Key;
 use crate::line::{LineError, Lines};
 use crate::refusal::Refusal;
+use tokio::time::Instant;
 
 /// The program that a model server is, where that takes a grammar of calls, each in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,23 +133,37 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
         self.add_key(&mut headers);
-        let sent = async {
-            if let Some(lines) = &self.lines
-                && let Some(answer) = ask_plainly(lines, &method, &url, &headers, &body).await?
-            {
-                return Ok(answer);
-            }
-            self.ask_client(&method, &url, &headers, &body).await
-        };
-        match tokio::time::timeout(self.first_byte, sent).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(Unreached::Silent)) | Err(_) => Err(self.silent()),
-            Ok(Err(Unreached::For(reason))) => {
+        match self.sent(&method, &url, headers, &body).await {
+            Ok(response) => Ok(response),
+            Err(Unreached::Silent) => Err(self.silent()),
+            Err(Unreached::For(reason)) => {
                 let place = self.place();
                 Err(Refusal::bad_gateway(format!("cannot reach the model server at {place} ({reason})"))
                     .hint("start it, or give the proxy another address with --upstream"))
             }
         }
+    }
+
+    async fn sent(
+        &self,
+        method: &Method,
+        url: &str,
+        mut headers: HeaderMap,
+        body: &Bytes,
+    ) -> Result<Response<Coming>, Unreached> {
+        let end = Instant::now() + self.first_byte;
+        if let Some(lines) = &self.lines
+            && let Some(path) = Address::path(url)
+        {
+            add_own(&mut headers, lines.name());
+            if let Some(answer) = ask_plainly(lines, method, path, &headers, body, end).await? {
+                return Ok(answer);
+            }
+            headers.remove(header::HOST);
+            headers.remove(header::ACCEPT_ENCODING);
+        }
+        let asked = self.ask_client(method, url, &headers, body);
+        tokio::time::timeout_at(end, asked).await.unwrap_or(Err(Unreached::Silent))
     }
 
     /// What shows the server that it is asked by someone who may.
@@ -285,7 +300,10 @@ enum Unreached {
 
 impl From<LineError> for Unreached {
     fn from(error: LineError) -> Self {
-        Self::For(reason(&error))
+        match error {
+            LineError::Late => Self::Silent,
+            error => Self::For(reason(&error)),
+        }
     }
 }
 
@@ -295,27 +313,30 @@ impl From<Cause> for Unreached {
     }
 }
 
-/// Asks on a connection of the server's own. `None` where that cannot be.
+/// What the client for everything else adds by itself.
+fn add_own(headers: &mut HeaderMap, name: &HeaderValue) {
+    headers.insert(header::HOST, name.clone());
+    headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
+}
+
+/// Asks on a connection of the server's own. `None` where the answer leads elsewhere.
 async fn ask_plainly(
     lines: &Arc<Lines>,
     method: &Method,
-    url: &str,
+    path: PathAndQuery,
     headers: &HeaderMap,
     body: &Bytes,
+    end: Instant,
 ) -> Result<Option<Response<Coming>>, Unreached> {
-    let Some(path) = Address::path(url) else { return Ok(None) };
-    let answer = lines.ask(|| {
+    let request = || {
         let mut request = Request::new(Full::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = Uri::from(path.clone());
-        let mut headers = headers.clone();
-        headers.insert(header::HOST, lines.name().clone());
-        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
-        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
-        *request.headers_mut() = headers;
+        *request.headers_mut() = headers.clone();
         request
-    });
-    let answer = answer.await?;
+    };
+    let answer = lines.ask(request, end).await?;
     if answer.status().is_redirection() {
         return Ok(None);
     }

@@ -1,7 +1,8 @@
 //! One request, as it is kept: what both sides said, byte by byte, and when.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Instant, SystemTime};
 
@@ -10,7 +11,7 @@ use axum::http::{Response, StatusCode};
 use del_agent::Mode;
 use http_body::{Body as _, Frame, SizeHint};
 
-use super::Inspector;
+use super::Shared;
 use crate::answer::Reader;
 use del_wire::ServerApi;
 
@@ -22,7 +23,7 @@ pub(crate) struct Entry {
     pub(super) at: SystemTime,
     begun: Instant,
     key: Option<String>,
-    inspector: Weak<Inspector>,
+    shared: Arc<Shared>,
     kept: Mutex<Kept>,
 }
 
@@ -114,11 +115,11 @@ struct Tapped {
 
 impl Entry {
     /// One without a number.
-    pub(super) fn new(opened: Opened, inspector: &Arc<Inspector>) -> Self {
+    pub(super) fn new(opened: Opened, shared: &Arc<Shared>) -> Self {
         let Opened { path, body, key } = opened;
         let asked = Asked::of(&body);
         let bytes = asked.bytes.len();
-        inspector.bytes.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+        shared.bytes.fetch_add(bytes, Ordering::Relaxed);
         let kept = Kept { asked, bytes, whole: true, ..Kept::default() };
         Self {
             id: 0,
@@ -126,7 +127,7 @@ impl Entry {
             at: SystemTime::now(),
             begun: Instant::now(),
             key,
-            inspector: Arc::downgrade(inspector),
+            shared: Arc::clone(shared),
             kept: Mutex::new(kept),
         }
     }
@@ -180,10 +181,8 @@ impl Entry {
         let (value, grown) = change(&mut kept);
         kept.bytes += grown;
         drop(kept);
-        if let Some(inspector) = self.inspector.upgrade() {
-            inspector.grew(grown);
-            inspector.happened();
-        }
+        self.shared.grew(grown);
+        self.shared.news.happened();
         value
     }
 }

@@ -66,8 +66,13 @@ const MENDED: &str = "x-del-mended-history";
 
 impl Exchange {
     /// Reads the body of a request.
-    pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Box<Self>, Refusal> {
-        let setup = proxy.setup();
+    pub(super) fn new(
+        proxy: Arc<Proxy>,
+        setup: Arc<Setup>,
+        api: Api,
+        parts: Parts,
+        bytes: Bytes,
+    ) -> Result<Box<Self>, Refusal> {
         if api == Api::Chat
             && setup.settings.executor.is_none()
             && let Some(request) = Request::at_a_glance(&bytes, &proxy.tools)
@@ -227,19 +232,19 @@ impl Exchange {
     }
 
     async fn asked(mut self: Box<Self>) -> Result<Response<Body>, Refusal> {
-        let (proxy, setup, route) =
-            (Arc::clone(&self.proxy), Arc::clone(&self.setup), Arc::clone(&self.route));
-        if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
-            return Box::pin(self.in_turns(injected, Arc::clone(executor))).await;
+        if let (Some(injected), Some(executor)) = (self.injected.take(), self.setup.settings.executor.clone())
+        {
+            return Box::pin(self.in_turns(injected, executor)).await;
         }
-        if self.api.loads() && route.api != ServerApi::Ollama && self.request.says_nothing() {
+        if self.api.loads() && self.route.api != ServerApi::Ollama && self.request.says_nothing() {
             return Ok(self.loaded());
         }
         let mut way = self.way();
         let of_tools = self.request.has_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
-        if route.chats() && self.api == Api::Chat && !of_tools {
+        if self.route.chats() && self.api == Api::Chat && !of_tools {
             return self.through(way).await;
         }
+        let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
         let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;
         loop {

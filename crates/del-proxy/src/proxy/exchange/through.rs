@@ -6,19 +6,21 @@ use del_wire::ServerApi;
 
 use super::outcome::{LONGEST_ANSWER, refused};
 use super::{Exchange, Way};
-use crate::proxy::bytes;
+use crate::member::Question;
+use crate::proxy::{bytes, query};
 use crate::refusal::Refusal;
 
 impl Exchange {
     pub(super) async fn through(&self, way: Way) -> Result<Response<Body>, Refusal> {
         let (proxy, route) = (&self.proxy, &self.route);
         let asked = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
+        let query = query(&self.parts);
         let mut turn = route.pool.turn(&proxy.metrics);
         loop {
             let tap = self.entry.as_ref().map(|entry| entry.ask(&asked, route.api, None));
             self.sends(way.mode);
-            let path = "/chat/completions";
-            let passed = proxy.passed(&self.setup, &mut turn, &self.parts, path, asked.clone()).await?;
+            let question = Question::Answer(&query);
+            let passed = proxy.passed(&self.setup, &mut turn, &self.parts, question, asked.clone()).await?;
             if let Some(tap) = &tap {
                 tap.head(passed.status());
             }
