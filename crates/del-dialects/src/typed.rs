@@ -94,9 +94,8 @@ pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Type
 fn numeric(value: &str, types: Types, family: Family) -> Option<Typed> {
     if (types.integer || types.number) && is_number(value) {
         let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
-        let whole = || value.parse().is_ok_and(|number: f64| number.fract() == 0.0);
         let fits = types.number || !value.contains(['.', 'e', 'E']) || integral.is_some();
-        if fits || (!types.string && whole()) {
+        if fits || (!types.string && is_whole(value)) {
             return Some(Typed::new(integral.unwrap_or(value), true));
         }
     }
@@ -168,7 +167,54 @@ pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, T
     Ok(whole.then(|| Typed { mended, ..Typed::new(out.trim(), true) }))
 }
 
+/// True for a number without a fraction, such as `1.50e2`, of a size that programs can hold. Told by its digits: a float
+/// would round, and the tables that read one are dear where a program is loaded by a page.
+fn is_whole(number: &str) -> bool {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let zeros = integer.len() - integer.trim_end_matches('0').len();
+    let is_zero = !digits.contains(|digit| matches!(digit, '1'..='9'));
+    // So far to the left the point may move.
+    let least = if fraction.is_empty() { -as_exponent(zeros) } else { as_exponent(fraction.len()) };
+    is_zero || exponent.parse().is_ok_and(|exponent: i32| (least..=LARGEST).contains(&exponent))
+}
+
+/// The largest exponent of a float.
+const LARGEST: i32 = 308;
+
+fn as_exponent(digits: usize) -> i32 {
+    i32::try_from(digits).unwrap_or(i32::MAX)
+}
+
 fn is_number(text: &str) -> bool {
     matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9'))
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_whole;
+
+    #[test]
+    fn a_number_is_whole_by_its_digits() {
+        for whole in [
+            "0",
+            "-7",
+            "3.0",
+            "3.000",
+            "1e2",
+            "1.5e1",
+            "1.50E+1",
+            "120e-1",
+            "-0.0e-9",
+            "0.001e3",
+            "0e999999999999",
+        ] {
+            assert!(is_whole(whole), "{whole}");
+        }
+        for other in ["0.5", "1.55e1", "12e-2", "1e-400", "1e400", "100000000000000000.5", "1e99999999999"] {
+            assert!(!is_whole(other), "{other}");
+        }
+    }
 }
