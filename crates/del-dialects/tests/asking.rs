@@ -156,3 +156,38 @@ fn arguments_behind_a_closer_ask() {
         }
     });
 }
+
+#[test]
+fn arguments_behind_the_name_of_a_call_are_read_or_ask() {
+    // What else a header says is about the form of its message.
+    const IN_HEADERS: [&str; 4] = ["harmony", "inkling", "llm-jp-harmony", "muse-atem"];
+    const SAID: [&str; 6] =
+        [r#" city="Rome""#, " city='Rome'", " city=Rome", " Rome", r#" {"city":"Rome"}"#, r#"(city="Rome")"#];
+    let tried = Cell::new(0);
+    every_dialect(|dialect| {
+        let text = dialect.render_calls(&[call("get_weather", r#"{"days":3}"#)], &tools()).unwrap();
+        let opens = |at: &usize| !text[..*at].ends_with("</") && !IN_HEADERS.contains(&dialect.name());
+        for at in text.match_indices("get_weather").map(|(at, _)| at).filter(opens) {
+            let end = at + "get_weather".len();
+            let quoted = end + usize::from(text[end..].starts_with(['"', '\'']));
+            for (said, end) in SAID.iter().flat_map(|said| [(said, end), (said, quoted)]) {
+                let text = format!("{}{said}{}", &text[..end], &text[end..]);
+                tried.set(tried.get() + u32::from(asks_or_reads(dialect, &text)));
+            }
+        }
+    });
+    assert!(tried.get() > 100, "{tried:?}");
+}
+
+/// Each call of the weather in a text where Rome stands asks, or is about Rome; true where there is one.
+fn asks_or_reads(dialect: &Dialect, text: &str) -> bool {
+    let mut any = false;
+    for message in messages(dialect.name(), text) {
+        for read in message.read_calls().into_iter().filter(|read| read.call.name == "get_weather") {
+            any = true;
+            let is_read = read.call.arguments.contains("Rome");
+            assert!(is_read || read.guess.is_some(), "{} {text:?}: {message:?}", dialect.name());
+        }
+    }
+    any
+}

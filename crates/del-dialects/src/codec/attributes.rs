@@ -5,8 +5,23 @@ use std::ops::Range;
 
 /// Where the value of an attribute stands in `text`, without its quotes.
 pub(crate) fn find(text: &str, name: &str) -> Option<Range<usize>> {
+    all(text).find_map(|(known, value)| (known == name).then_some(value))
+}
+
+/// True where `text`, behind the name of a tool, says something that is none of its attributes: what one `is_argument`, or
+/// words beside them.
+pub(crate) fn hold(text: &str, is_argument: impl Fn(&str) -> bool) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    all(text).any(|(name, _)| {
+        let name = name.trim_matches(|c| !in_word(c));
+        is_argument(name) || !name.contains(in_word) || name.contains(|c| !in_word(c))
+    })
+}
+
+/// The names of attributes, and where their values stand.
+fn all(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     let mut at = 0;
-    loop {
+    std::iter::from_fn(move || {
         at += text[at..].find(|c: char| !c.is_whitespace())?;
         let equals = at + text[at..].find('=')?;
         let known = text[at..equals].trim_end();
@@ -22,11 +37,9 @@ pub(crate) fn find(text: &str, name: &str) -> Option<Range<usize>> {
                 (opens, opens + len, opens + len)
             }
         };
-        if known == name {
-            return Some(from..to);
-        }
         at = behind;
-    }
+        Some((known, from..to))
+    })
 }
 
 /// A value as it is meant.

@@ -21,6 +21,7 @@ impl Engine {
         let plan = io.plan;
         let walk = &plan.walks[opening.walk];
         let start = io.at + opening.start;
+        let says = opening.says_argument(io, self.tool(name));
         self.settle_before(io, opening);
         io.at = io.look;
         self.tried.passed.clear();
@@ -53,6 +54,9 @@ impl Engine {
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call.number, name, id, dialect }, start, io.at);
         self.doubt(io, start);
+        if let Some(at) = says {
+            io.fault(FaultKind::GuessedBorder, Some(self.call.number), at, io.at);
+        }
         if opening.missed && opening.from != From::Gap {
             io.fault(FaultKind::MissingOpener, Some(self.call.number), start, start);
         }

@@ -1,10 +1,11 @@
 //! What is known of an opening so far.
 
 use super::{From, Opening, Place};
+use crate::codec::attributes;
 use crate::dialect::is_plain_tag;
 use crate::parse::Io;
 use crate::parse::plan::{Plan, Then, Walk, may_be_named};
-use crate::tool::Tool;
+use crate::tool::{Tool, may_have};
 
 impl Opening {
     /// The name from the head, if it is there.
@@ -71,6 +72,15 @@ impl Opening {
     /// True when it was found in thinking.
     pub(in crate::parse) fn in_a_thought(&self) -> bool {
         matches!(self.from, From::Thought(_))
+    }
+
+    /// Where words behind the name in its tag say what may be an argument of the tool, which no value is read from.
+    pub(in crate::parse) fn says_argument(&self, io: &Io<'_>, tool: Option<&Tool>) -> Option<usize> {
+        let ((_, end), tool) = (self.name?, tool?);
+        let (from, to) = (io.at + end, io.at + self.token);
+        let tag = io.text.get(from..to)?.split(['<', '>', '\n']).next();
+        let behind = tag.filter(|behind| behind.contains('='))?;
+        attributes::hold(behind, |name| may_have(Some(tool), name)).then_some(from)
     }
 
     /// Where reading goes on.
