@@ -191,3 +191,34 @@ fn asks_or_reads(dialect: &Dialect, text: &str) -> bool {
     }
     any
 }
+
+/// Wherever a word stands in a call, the arguments are those without it, or hold it, or ask.
+#[test]
+fn a_word_anywhere_in_a_call_changes_nothing_untold() {
+    let arguments = r#"{"city":"Oslo","days":3}"#;
+    let wanted: Value = serde_json::from_str(arguments).unwrap();
+    let tried = Cell::new(0);
+    every_dialect(|dialect| {
+        let text = dialect.render_calls(&[call("get_weather", arguments)], &tools()).unwrap();
+        for word in ["Rome", " Rome ", " city=\"Rome\" ", "\nRome\n"] {
+            for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                let text = format!("{}{word}{}", &text[..at], &text[at..]);
+                // A line ends a call without arguments, and what follows is content.
+                if text.contains("TOOL_USE: get_weather\n") || text.contains("TOOL_USE: get_weather \n") {
+                    continue;
+                }
+                for name in [Some(dialect.name()), None] {
+                    let message = read(parser(name, turn()), [text.as_str()], End::End).0;
+                    for read in message.read_calls() {
+                        let given: Value = serde_json::from_str(&read.call.arguments).unwrap();
+                        let told = read.guess.is_some() || read.call.name != "get_weather";
+                        let is_read = given == wanted || read.call.arguments.contains("Rome");
+                        assert!(told || is_read, "{name:?} {text:?}: {message:?}");
+                        tried.set(tried.get() + 1);
+                    }
+                }
+            }
+        }
+    });
+    assert!(tried.get() > 10_000, "{tried:?}");
+}

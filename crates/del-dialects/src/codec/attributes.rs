@@ -8,14 +8,17 @@ pub(crate) fn find(text: &str, name: &str) -> Option<Range<usize>> {
     all(text).find_map(|(known, value)| (known == name).then_some(value))
 }
 
-/// True where `text`, behind the name of a tool, says something that is none of its attributes: what one `is_argument`, or
+/// True where `text`, behind what a tag is about, says more than attributes that are no arguments: one that `is_argument`, or
 /// words beside them.
-pub(crate) fn hold(text: &str, is_argument: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn say_more(text: &str, is_argument: impl Fn(&str) -> bool) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
-    all(text).any(|(name, _)| {
+    let mut end = 0;
+    let more = all(text).any(|(name, value)| {
+        end = value.end;
         let name = name.trim_matches(|c| !in_word(c));
-        is_argument(name) || !name.contains(in_word) || name.contains(|c| !in_word(c))
-    })
+        name.is_empty() || !name.chars().all(in_word) || is_argument(name)
+    });
+    more || text[end..].contains(in_word)
 }
 
 /// The names of attributes, and where their values stand.

@@ -213,17 +213,24 @@ fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
         || is_quoted(text, &form.key)
         || is_garbled(text, &form.key)
         || form.value_close.iter().any(closes)
-        || marks.line.is_none() && holds_value(Header::parts(text.trim(), &form.key).1)
+        || marks.line.is_none() && holds_value(Header::parts(text.trim(), &form.key).1, given)
         || (line && runs_on())
         || (bare && !is_key(&header.key) && !known())
 }
 
 /// True where `rest`, which stands behind the key in its header, is or holds a value: words that are no attributes, or an
-/// attribute of this name.
-fn holds_value(rest: &str) -> bool {
-    let words = rest.trim_matches(|byte: char| byte.is_whitespace() || QUOTES.contains(&byte) || byte == '/');
-    !words.is_empty() && (!words.contains('=') || attributes::find(rest, "value").is_some())
+/// attribute that is called so or as an argument is.
+fn holds_value(rest: &str, given: &Given<'_>) -> bool {
+    let is_own = |name: &str| match &given.form.key {
+        KeyKind::Attribute(key) => name == key || TYPES.contains(&name),
+        _ => TYPES.contains(&name),
+    };
+    let declares = |name: &str| given.tool.is_some() && may_have(given.tool, name);
+    attributes::say_more(rest, |name| !is_own(name) && (name == "value" || declares(name)))
 }
+
+/// Attributes that say what a value is.
+const TYPES: [&str; 2] = ["string", "type"];
 
 /// True where the quotes of a key stand inside it.
 fn is_garbled(text: &str, kind: &KeyKind) -> bool {
@@ -263,7 +270,7 @@ impl<'h> Header<'h> {
     pub(super) fn attributes(text: &'h str, kind: &KeyKind) -> (Option<&'h str>, Option<&'h str>) {
         let (key, rest) = Self::parts(text.trim(), kind);
         let value = |name: &str| Some(&rest[attributes::find(rest, name)?]);
-        (key, value("string").or_else(|| value("type")))
+        (key, TYPES.into_iter().find_map(value))
     }
 
     /// The key, and where its attributes stand.

@@ -80,7 +80,13 @@ impl Opening {
         let (from, to) = (io.at + end, io.at + self.token);
         let tag = io.text.get(from..to)?.split(['<', '>', '\n']).next();
         let behind = tag.filter(|behind| behind.contains('='))?;
-        attributes::hold(behind, |name| may_have(Some(tool), name)).then_some(from)
+        let walk = &io.plan.walks[self.walk];
+        let is_own = |name: &str| {
+            let mut heads = (0..self.step).filter_map(|step| walk.head(step));
+            heads.any(|head| head.attributes.contains_key(name))
+        };
+        let is_argument = |name: &str| !is_own(name) && may_have(Some(tool), name);
+        attributes::say_more(behind, is_argument).then_some(from)
     }
 
     /// Where reading goes on.
