@@ -116,6 +116,8 @@ fn the_rest_of_a_closing_tag_closes_no_call() {
         ("cline", "<get_weather>>\n<city>\nOslo\n</city>\n</get_weather>"),
         ("yaml-xml", "<get_weather>>\ncity: Oslo\n</get_weather>"),
         ("bracket-name", "[get_weather]]\n{\"city\":\"Oslo\"}\n[END_TOOL_REQUEST]"),
+        ("llama-function", "<function=get_weather</function>>{\"city\":\"Oslo\"}</function>"),
+        ("del-legacy", "TOOL_USE: get_weather\n} {\"city\":\"Oslo\"}"),
     ] {
         for message in messages(name, text) {
             for read in message.read_calls() {

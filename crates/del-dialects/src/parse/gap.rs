@@ -157,8 +157,12 @@ impl Gap {
 
 /// Whether what stands at hand may begin arguments: an object, or a tag. None where more text decides.
 fn begins_arguments(io: &Io<'_>) -> Option<bool> {
-    match &io.bytes[io.look..] {
-        [b'<'] if !io.last() => None,
+    // Brackets that close nothing.
+    const MOST: usize = 8;
+    let rest = &io.bytes[io.look..];
+    let stray = |byte: &&u8| byte.is_ascii_whitespace() || b">})]".contains(byte);
+    match &rest[rest.iter().take(MOST).take_while(stray).count()..] {
+        [] | [b'<'] if !io.last() => None,
         [b'<', next, ..] => Some(next.is_ascii_alphabetic()),
         rest => Some(rest.starts_with(b"{")),
     }
