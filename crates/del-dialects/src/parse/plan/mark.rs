@@ -168,8 +168,17 @@ impl Opener {
 /// True when `text` begins with the name of one of `tools`; none where it may go on as one.
 pub(in crate::parse) fn may_be_named(tools: &[Tool], text: &str) -> Option<bool> {
     let name = &text[white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)])..];
-    let named = tools.iter().any(|tool| name.starts_with(tool.name.as_str()));
-    if !named && begins_a_name(tools, name) { None } else { Some(named) }
+    let first = name.as_bytes().first();
+    // Mostly none begins so, which is seen without a look at the rest.
+    let begins = |tool: &&Tool| first.is_none() || tool.name.as_bytes().first() == first;
+    let mut open = false;
+    for tool in tools.iter().filter(begins) {
+        if name.starts_with(tool.name.as_str()) {
+            return Some(true);
+        }
+        open |= tool.name.starts_with(name);
+    }
+    (!open).then_some(false)
 }
 
 /// True when the name of one of `tools` is `word`, or begins with it.
