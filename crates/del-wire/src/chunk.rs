@@ -30,6 +30,9 @@ pub struct Chunk {
     pub error: Option<ApiError>,
 }
 
+/// What stands before a text, or a thought, that is a paragraph of its own.
+pub const GAP: &str = "\n\n";
+
 /// What is added to one choice. A whole message is one big delta.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Delta {
@@ -43,6 +46,9 @@ pub struct Delta {
     pub thinking_blocks: Vec<Value>,
     /// Text, exact.
     pub content: Option<String>,
+    /// The text, or the thought, begins with [`GAP`], which is none of the server's: it stands in a message or block of its
+    /// own, and not in that of what was said, or thought, before.
+    pub gap: bool,
     /// Why the model does not do as it was asked, which servers tell apart from text.
     pub refusal: Option<String>,
     /// Where the text has something from.

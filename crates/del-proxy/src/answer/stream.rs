@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
-    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
-    Usage, on_one_line,
+    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Paragraphs, Raw, ToClient, Told,
+    ToldChoice, Usage, on_one_line,
 };
 use serde_json::{Map, Value};
 
@@ -24,6 +24,7 @@ pub struct Stream {
     client: Box<dyn ToClient>,
     /// Mostly one.
     choices: BTreeMap<u32, Box<Choice>>,
+    paragraphs: Paragraphs,
     /// What the first choice amounts to, where somebody wants to know.
     blocks: Option<Blocks>,
     /// What the first choice asks for, once the model has nothing to say before it gets that.
@@ -56,6 +57,7 @@ impl Stream {
             server,
             client,
             choices: BTreeMap::new(),
+            paragraphs: Paragraphs::default(),
             blocks: None,
             asking: None,
             usage: None,
@@ -280,6 +282,9 @@ impl Stream {
 
     fn tell(&mut self, mut told: Told<'_>, out: &mut Vec<u8>) {
         leave_out(&mut told.choices, &*self.client, &mut self.left_out);
+        for new in told.choices.iter_mut().filter(|new| new.index == 0) {
+            self.paragraphs.write(&mut new.pieces, self.client.in_one());
+        }
         if let Some(reason) = told.choices.iter().find_map(|new| new.reason.as_ref()) {
             self.reason.get_or_insert_with(|| reason.clone());
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
-use del_wire::{ApiError, Blocks, Delta, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
+use del_wire::{
+    ApiError, Blocks, Delta, Finish, FromServer, Ids, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice,
+};
 
 use super::choice::Choice;
 use super::{Asking, Reader, Summary, leave_out};
@@ -104,6 +106,9 @@ pub fn translate_between(
     });
     let mut choices: Vec<ToldChoice> = choices.collect();
     leave_out(&mut choices, client, &mut answer.left_out);
+    for choice in &mut choices {
+        Paragraphs::default().write(&mut choice.pieces, client.in_one());
+    }
     if let Some(first) = choices.first() {
         answer.summary.reason.clone_from(&first.reason);
         answer.blocks = Blocks::of(&first.pieces);

@@ -9,4 +9,5 @@ mod client;
 mod cuts;
 mod halves;
 mod nulls;
+mod paragraphs;
 mod streams;
