@@ -70,6 +70,12 @@ pub struct Delta {
 }
 
 impl Delta {
+    /// It has something of the answer.
+    pub fn adds(&self) -> bool {
+        let texts = [&self.content, &self.reasoning, &self.refusal];
+        texts.into_iter().flatten().any(|text| !text.is_empty()) || !self.calls.is_empty()
+    }
+
     /// It has something else than calls. White space is nothing.
     pub(crate) fn says_more(&self) -> bool {
         let is_text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());

@@ -38,7 +38,9 @@ mod tests {
     /// The paragraphs of this text, whose gaps are at these places, cut into pieces that begin there.
     fn paragraphs(text: &str, gaps: &[u64], pieces: &[usize]) -> Vec<String> {
         let mut places = Gaps::default();
-        gaps.iter().for_each(|gap| places.add(*gap));
+        for gap in gaps {
+            places.add(*gap);
+        }
         let mut paragraphs = vec![String::new()];
         for (place, begin) in pieces.iter().enumerate() {
             let end = pieces.get(place + 1).copied().unwrap_or(text.len());

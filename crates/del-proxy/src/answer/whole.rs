@@ -1,11 +1,13 @@
 //! An answer that comes at once.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
     ApiError, Blocks, Delta, Finish, FromServer, Ids, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice,
+    finite,
 };
 
 use super::choice::Choice;
@@ -62,7 +64,15 @@ pub fn translate_between(
     mut server: FromServer,
     client: &mut dyn ToClient,
 ) -> Result<Answer, Trouble> {
-    let chunk = server.whole(body).map_err(|error| Trouble::Garbage(error.to_string()))?;
+    let mut body = Cow::Borrowed(body);
+    let chunk = match server.whole(&body).map_err(|error| (finite(&body), error)) {
+        Err((Some(finite), _)) => {
+            body = Cow::Owned(finite);
+            server.whole(&body)
+        }
+        other => other.map_err(|(_, error)| error),
+    };
+    let chunk = chunk.map_err(|error| Trouble::Garbage(error.to_string()))?;
     if let Some(error) = chunk.error {
         return Err(Trouble::Refused(error));
     }
@@ -120,7 +130,7 @@ pub fn translate_between(
         refused: answer.refused.len(),
         ..Summary::default()
     };
-    let raw = is_chat.then_some(Raw { json: body, text: None });
+    let raw = is_chat.then_some(Raw { json: &body, text: None });
     answer.body = client.whole(&Told { raw, chunk: &chunk, choices });
     Ok(answer)
 }

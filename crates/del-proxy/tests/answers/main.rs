@@ -9,5 +9,6 @@ mod client;
 mod cuts;
 mod halves;
 mod nulls;
+mod numbers;
 mod paragraphs;
 mod streams;

@@ -23,6 +23,11 @@ const PARTS: [(&str, &str); 9] = [
     ("text", "Four."),
 ];
 
+fn in_stream(events: &[Value]) -> String {
+    let events: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    events.concat()
+}
+
 fn of_responses(streamed: bool) -> String {
     let item = |place: usize, (kind, said): (&str, &str)| {
         let mut item = match kind {
@@ -73,7 +78,7 @@ fn of_responses(streamed: bool) -> String {
         add("output_item.done", json!({"item": output[place]}));
     }
     events.push(json!({"type": "response.completed", "response": response}));
-    events.iter().map(|event| format!("data: {event}\n\n")).collect()
+    in_stream(&events)
 }
 
 fn of_anthropic(streamed: bool) -> String {
@@ -120,7 +125,7 @@ fn of_anthropic(streamed: bool) -> String {
     }
     events.push(json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}));
     events.push(json!({"type": "message_stop"}));
-    events.iter().map(|event| format!("data: {event}\n\n")).collect()
+    in_stream(&events)
 }
 
 type Server = (fn() -> FromServer, fn(bool) -> String, &'static str, &'static [&'static str]);
