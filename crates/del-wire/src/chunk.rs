@@ -55,6 +55,8 @@ pub struct Delta {
     pub citations: Vec<Citation>,
     /// What stands for the conversation so far from now on, as the server of a response says it.
     pub compaction: Option<Value>,
+    /// The kinds of what the server has in its answer that no other API has a place for, such as what its own tools did.
+    pub unread: Vec<String>,
     /// How likely the tokens of the text were: the server's list, as JSON.
     pub logprobs: Option<String>,
     /// Pieces of calls.

@@ -194,3 +194,50 @@ fn messages_right_behind_each_other_are_paragraphs() {
         assert_eq!(blocks[0].1, "One.\n\nTwo.", "{api}");
     }
 }
+
+/// What a server's own tools did has no place in another API.
+#[test]
+fn what_is_left_out_of_an_answer_is_named() {
+    let text = "Found.";
+    let block = json!({"type": "mcp_tool_use", "id": "t", "name": "f", "input": {}});
+    let anthropic_whole = json!({"type": "message", "content": [block, {"type": "text", "text": text}], "stop_reason": "end_turn"});
+    let item = json!({"type": "web_search_call", "id": "w", "status": "completed"});
+    let message = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let responses_whole = json!({"status": "completed", "output": [item, message]});
+    let of_anthropic = [
+        json!({"type": "message_start", "message": {"id": "x"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{\"a\": 1}"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": text}}),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        json!({"type": "message_stop"}),
+    ];
+    let of_responses = [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": message}),
+        json!({"type": "response.completed", "response": responses_whole}),
+    ];
+    let servers: [(fn() -> FromServer, Value, &[Value], &str); 2] = [
+        (SERVERS[0].0, responses_whole, &of_responses, "web_search_call"),
+        (SERVERS[1].0, anthropic_whole, &of_anthropic, "mcp_tool_use"),
+    ];
+    for (server, whole, events, kind) in servers {
+        for (api, client, _, _) in APIS {
+            let answer =
+                translate_between(&reader(&[]), Ids::default(), &whole.to_string(), server(), &mut *client());
+            assert_eq!(Vec::from_iter(answer.unwrap().left_out), [kind], "{api}");
+            let mut stream = Stream::between(reader(&[]), Ids::default(), server(), client());
+            let mut out = Vec::new();
+            stream.push(in_stream(events).as_bytes(), &mut out);
+            stream.end(None, &mut out);
+            let out = String::from_utf8(out).unwrap();
+            let told = out.matches(&format!(": x-del-dropped-content: {kind}\n")).count();
+            // Streams of Ollama's API have no comments.
+            assert_eq!((told, out.contains(text)), (usize::from(api != "ollama"), true), "{out}");
+            assert!(!out.contains("max_tokens") && !out.contains("incomplete\"") && !out.contains("length"));
+        }
+    }
+}

@@ -24,6 +24,8 @@ pub struct Messages {
     cited: Vec<Value>,
     text: Paragraphs,
     thoughts: Paragraphs,
+    /// The block that is under way is a call. What servers' own tools get comes in the same events.
+    calls: bool,
 }
 
 /// Which texts, or thoughts, are paragraphs of their own. Texts right behind each other are one: each block of them has
@@ -98,6 +100,7 @@ impl Messages {
                         self.cited.extend(serde_json::from_str::<Value>(citation));
                     }
                     let mut delta = self::delta(&delta, index)?;
+                    delta.calls.retain(|_| self.calls);
                     self.think(&mut delta);
                     self.part(&mut delta);
                     of(delta)
@@ -130,6 +133,7 @@ impl Messages {
     fn begin(&mut self, block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
         let kind = block.text("type")?.unwrap_or_default();
         self.text.apart |= kind != "text";
+        self.calls = kind == "tool_use";
         // Each thought has a seal of its own.
         self.thoughts.apart = true;
         self::block(&kind, block, index)
@@ -275,7 +279,8 @@ fn block(kind: &str, block: &Fields<'_>, index: Option<u32>) -> Result<Delta, Wi
             let (id, name) = (block.text("id")?, block.text("name")?);
             delta.calls.push(CallDelta { index, id, name, arguments: input.map(str::to_owned) });
         }
-        _ => {}
+        "" => {}
+        other => delta.unread.push(other.to_owned()),
     }
     Ok(delta)
 }

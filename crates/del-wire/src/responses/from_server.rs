@@ -226,7 +226,9 @@ impl Responses {
                     delta.logprobs = lists.map(str::to_owned).next();
                 }
             }
-            _ => {}
+            Some("message" | "reasoning" | "compaction" | "compaction_summary" | "") | None => {}
+            Some(other) if whole => delta.unread.push(other.to_owned()),
+            Some(_) => {}
         }
         Ok(delta)
     }
