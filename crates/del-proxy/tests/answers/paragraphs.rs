@@ -220,11 +220,11 @@ fn what_is_left_out_of_an_answer_is_named() {
         json!({"type": "response.output_item.done", "output_index": 1, "item": message}),
         json!({"type": "response.completed", "response": responses_whole}),
     ];
-    let servers: [(fn() -> FromServer, Value, &[Value], &str); 2] = [
-        (SERVERS[0].0, responses_whole, &of_responses, "web_search_call"),
-        (SERVERS[1].0, anthropic_whole, &of_anthropic, "mcp_tool_use"),
+    let said = [
+        (responses_whole, &of_responses[..], "web_search_call"),
+        (anthropic_whole, &of_anthropic, "mcp_tool_use"),
     ];
-    for (server, whole, events, kind) in servers {
+    for ((server, ..), (whole, events, kind)) in SERVERS.into_iter().zip(said) {
         for (api, client, _, _) in APIS {
             let answer =
                 translate_between(&reader(&[]), Ids::default(), &whole.to_string(), server(), &mut *client());
