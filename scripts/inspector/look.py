@@ -33,7 +33,9 @@ TOOL = {
     },
 }
 # Says what the question names; the last one waits for its permission to end.
-ANSWERS = {"hostile": HOSTILE, "guess": GUESSED, "cut": '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Par'}
+LONG = GUESSED[GUESSED.rindex("<tool_call>") :] + "\n" + "It rains and rains. " * 60_000
+CUT = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Par'
+ANSWERS = {"hostile": HOSTILE, "guess": GUESSED, "cut": CUT, "long": LONG}
 GO_ON = threading.Event()
 
 
@@ -152,6 +154,16 @@ def checked(page, base):
     assert not any(letter in shown for letter in "\x1b\x07\u202e"), "a control character is shown as it is"
     assert "\u241b[2J" in shown
 
+    # Neither does a model's name without an end, and an answer that is longer than what is kept is read as far as that.
+    ask(base, "long", model="W" * 5000 + "\u0300" * 500)
+    expect(page.locator("#list a")).to_have_count(4)
+    page.locator("#list a").first.click()
+    expect(page.locator("h1")).to_contain_text("WWW")
+    assert page.locator("h1").bounding_box()["height"] < 100
+    expect(page.locator("main")).to_contain_text("Of the answer, the first 1.0 MB are kept")
+    expect(page.locator("pre.model")).to_contain_text("It rains and rains")
+    expect(page.locator("pre.model .name")).to_have_text("get_weather")
+
     # Every dialect's reading of a text, and of a template.
     page.keyboard.press("Escape")
     page.keyboard.press("t")
@@ -191,9 +203,9 @@ def taken(browser, base, folder):
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, device_scale_factor=2)
         page = context.new_page()
         page.goto(base)
-        expect(page.locator("#list a")).to_have_count(5)
+        expect(page.locator("#list a")).to_have_count(6)
         page.screenshot(path=folder / f"inspector-{name}-list.png")
-        page.locator("#list a").nth(3).click()
+        page.locator("#list a").nth(4).click()
         expect(page.locator("pre.model")).to_be_visible()
         page.screenshot(path=folder / f"inspector-{name}.png")
         page.locator("main details").last.locator("summary").click()

@@ -1,7 +1,9 @@
 //! One answer of the model, as it comes in.
 
 use del_dialects::{Collect, End, Event, FaultKind, Message, Parser, Part, ReadCall, Report, Sink, Span};
-use del_wire::{ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError};
+use del_wire::{
+    ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError, finite,
+};
 use serde_json::Value;
 
 use crate::circles::{self, Circles};
@@ -97,7 +99,12 @@ impl Reading {
 
     pub(crate) fn chunk(&mut self, json: &str, watch: Watch<'_>) -> Result<(), Trouble> {
         let mut server = std::mem::take(&mut self.server);
-        let taken = self.heard(server.event(json), watch);
+        let heard = server.event(json);
+        let finite = heard.as_ref().err().and_then(|_| finite(json));
+        let taken = match finite {
+            Some(finite) => self.heard(server.event(&finite), watch),
+            None => self.heard(heard, watch),
+        };
         self.server = server;
         taken
     }

@@ -3,6 +3,8 @@
 //! There is no input or output here: bytes come in and bytes go out, so that an answer can be cut anywhere in a test.
 
 mod choice;
+mod gaps;
+mod open;
 mod opening;
 mod series;
 mod stream;

@@ -1,5 +1,6 @@
 //! What went through the proxy of late, kept in memory for whoever looks at it.
 
+mod completed;
 mod news;
 mod reading;
 mod record;

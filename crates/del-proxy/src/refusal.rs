@@ -65,6 +65,18 @@ impl Refusal {
         Self { headers: Box::new(headers), said: body.map(Box::new), code, ..refusal }
     }
 
+    /// The same inside of what was to be an answer, and went out as one.
+    pub(crate) fn in_answer(error: &ApiError) -> Self {
+        let status = match error.kind {
+            ApiErrorKind::ContextExceeded { .. } => StatusCode::BAD_REQUEST,
+            ApiErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            ApiErrorKind::Authentication => StatusCode::UNAUTHORIZED,
+            ApiErrorKind::NotFound => StatusCode::NOT_FOUND,
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        Self::of_server(status, HeaderMap::new(), error, "")
+    }
+
     /// Too much at once: soon there will be room.
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message)

@@ -30,6 +30,9 @@ pub struct Chunk {
     pub error: Option<ApiError>,
 }
 
+/// What stands before a text, or a thought, that is a paragraph of its own.
+pub const GAP: &str = "\n\n";
+
 /// What is added to one choice. A whole message is one big delta.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Delta {
@@ -43,12 +46,17 @@ pub struct Delta {
     pub thinking_blocks: Vec<Value>,
     /// Text, exact.
     pub content: Option<String>,
+    /// The text, or the thought, begins with [`GAP`], which is none of the server's: it stands in a message or block of its
+    /// own, and not in that of what was said, or thought, before.
+    pub gap: bool,
     /// Why the model does not do as it was asked, which servers tell apart from text.
     pub refusal: Option<String>,
     /// Where the text has something from.
     pub citations: Vec<Citation>,
     /// What stands for the conversation so far from now on, as the server of a response says it.
     pub compaction: Option<Value>,
+    /// The kinds of what the server has in its answer that no other API has a place for, such as what its own tools did.
+    pub unread: Vec<String>,
     /// How likely the tokens of the text were: the server's list, as JSON.
     pub logprobs: Option<String>,
     /// Pieces of calls.
@@ -64,6 +72,12 @@ pub struct Delta {
 }
 
 impl Delta {
+    /// It has something of the answer.
+    pub fn adds(&self) -> bool {
+        let texts = [&self.content, &self.reasoning, &self.refusal];
+        texts.into_iter().flatten().any(|text| !text.is_empty()) || !self.calls.is_empty()
+    }
+
     /// It has something else than calls. White space is nothing.
     pub(crate) fn says_more(&self) -> bool {
         let is_text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());

@@ -94,6 +94,11 @@ impl Reading {
         }
     }
 
+    /// Bytes of text so far.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
     fn push_text(&mut self, content: &str, sink: &mut dyn Sink) {
         let from = self.at;
         self.at += content.len() as u64;

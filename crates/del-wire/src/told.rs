@@ -1,11 +1,14 @@
 //! What a client is told of an answer, whatever its API: pieces of choices, in their order.
 
+mod paragraphs;
+
 use std::fmt::Debug;
 use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use crate::chunk::{Chunk, Delta, Times};
+pub use self::paragraphs::Paragraphs;
+use crate::chunk::{Chunk, Delta, GAP, Times};
 use crate::citation::Citation;
 use crate::members::Members;
 use crate::native::call_json;
@@ -22,6 +25,9 @@ pub enum Piece {
     Redacted(String),
     /// More text.
     Text(String),
+    /// The text, or the thought, that comes next is a paragraph of its own. Once [`Paragraphs`] were written, it stands
+    /// before texts alone, in messages that have them apart.
+    Paragraph,
     /// Where the text before it has something from.
     Citation(Citation),
     /// An item that stands for the conversation so far from now on.
@@ -141,6 +147,11 @@ pub trait ToClient: Debug + Send {
     /// An answer that comes at once.
     fn whole(&mut self, told: &Told<'_>) -> String;
 
+    /// True where a message has all its text in one place, and all that was thought in another.
+    fn in_one(&self) -> bool {
+        false
+    }
+
     /// True where the API has a place for this citation.
     fn cites(&self, _: &Citation) -> bool {
         false
@@ -176,6 +187,8 @@ pub enum Block {
     Redacted(String),
     /// What it said.
     Text {
+        /// It is a paragraph of its own.
+        apart: bool,
         /// The text.
         text: String,
         /// Where it has something from.
@@ -245,8 +258,13 @@ impl Blocks {
             }
             Piece::Text(more) => match self.0.last_mut() {
                 Some(Block::Text { text, .. }) => text.push_str(more),
-                _ => self.0.push(Block::Text { text: more.clone(), citations: Vec::new() }),
+                _ => {
+                    self.0.push(Block::Text { apart: false, text: more.clone(), citations: Vec::new() });
+                }
             },
+            Piece::Paragraph => {
+                self.0.push(Block::Text { apart: true, text: String::new(), citations: Vec::new() });
+            }
             Piece::Citation(citation) => {
                 let texts = self.0.iter_mut().rev().find_map(|block| match block {
                     Block::Text { citations, .. } => Some(citations),
@@ -309,7 +327,11 @@ impl Blocks {
         let mut thinking = Vec::new();
         for block in self.whole() {
             match block {
-                Block::Text { text, .. } => content.get_or_insert_default().push_str(text),
+                Block::Text { apart, text, .. } => {
+                    let content = content.get_or_insert_default();
+                    content.push_str(if *apart && !content.is_empty() { GAP } else { "" });
+                    content.push_str(text);
+                }
                 Block::Refusal(text) => refusal.get_or_insert_default().push_str(text),
                 // No API but that of responses has a place for it.
                 Block::Compaction(_) => {}

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
-use del_wire::{Citation, Delta, Finish, Ids, Piece, Reading};
+use del_wire::{Citation, Delta, Finish, GAP, Ids, Piece, Reading};
 
+use super::gaps::Gaps;
+use super::open::Open;
 use super::opening::Opening;
 use super::{Asking, Reader};
 
@@ -27,6 +29,9 @@ struct Told {
     waiting: Vec<Piece>,
     text: Opening,
     reasoning: Opening,
+    /// Where paragraphs of the text begin, and whether the next thought is one.
+    gaps: Gaps,
+    thinks_anew: bool,
     /// Where the text has something from: it waits for what is held of that.
     cited: Vec<Citation>,
     open: Option<Open>,
@@ -53,28 +58,6 @@ struct Told {
     dialect: Option<String>,
 }
 
-/// A call that has begun.
-#[derive(Debug)]
-struct Open {
-    id: Option<String>,
-    name: String,
-    json: String,
-    /// Where closing brackets and white space at the end of `json` begin.
-    solid: usize,
-    /// So many bytes of `json` are not changed by restoring it, whatever follows.
-    sure: usize,
-    /// Bytes of `json` that went out.
-    sent: usize,
-    /// Its number for the client, once something went out.
-    index: Option<u32>,
-    /// It may not go out.
-    surplus: bool,
-    /// It asks for definitions.
-    asks: bool,
-    /// It goes out whole, as a text.
-    custom: bool,
-}
-
 impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
         let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
@@ -90,6 +73,7 @@ impl Choice {
         told.text.follow(&told.said);
         told.begins = told.said.len();
         told.reasoning = Opening::default();
+        told.gaps = Gaps::default();
         told.asked.clear();
         told.broken.clear();
     }
@@ -108,6 +92,10 @@ impl Choice {
 
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = &mut self.reading {
+            if delta.gap && delta.reasoning.is_none() {
+                self.told.gaps.add(reading.at());
+            }
+            self.told.thinks_anew = delta.gap;
             reading.push(delta, &mut Teller { told: &mut self.told, reader, ids });
             let pieces = self.told.others();
             pieces.extend(delta.signature.clone().map(Piece::Signature));
@@ -201,18 +189,15 @@ struct Teller<'a> {
 impl Sink for Teller<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
-            Event::Text(text) => {
-                if let Some(text) = self.told.text.pass(text) {
-                    if self.reader.defined.is_some() {
-                        self.told.said.push_str(&text);
-                    }
-                    self.told.add(Piece::Text(text));
-                }
-                self.told.cite();
-            }
+            Event::Text(text) => self.text(text, span.start),
             Event::Reasoning(text) => {
                 self.told.cite();
-                if let Some(text) = self.told.reasoning.pass(text) {
+                let begins = std::mem::take(&mut self.told.thinks_anew);
+                let behind = text.strip_prefix(GAP).filter(|_| begins);
+                if behind.is_some() {
+                    self.told.add(Piece::Paragraph);
+                }
+                if let Some(text) = self.told.reasoning.pass(behind.unwrap_or(text)) {
                     self.told.add(Piece::Reasoning(text));
                 }
             }
@@ -252,6 +237,28 @@ impl Sink for Teller<'_> {
 }
 
 impl Teller<'_> {
+    /// More text, from this place of it on.
+    fn text(&mut self, mut text: &str, mut at: u64) {
+        loop {
+            let (here, behind) = self.told.gaps.cut(text, at);
+            if let Some(here) = self.told.text.pass(here).filter(|here| !here.is_empty()) {
+                self.say(Piece::Text(here));
+            }
+            self.told.cite();
+            let Some(behind) = behind else { return };
+            self.say(Piece::Paragraph);
+            at += (text.len() - behind.len()) as u64;
+            text = behind;
+        }
+    }
+
+    fn say(&mut self, piece: Piece) {
+        if self.reader.defined.is_some() {
+            self.told.said.push_str(if let Piece::Text(text) = &piece { text } else { GAP });
+        }
+        self.told.add(piece);
+    }
+
     /// The open call is whole; this is its number for the reader.
     fn end(&mut self, call: u32) {
         let open = self.told.close();
@@ -359,39 +366,5 @@ impl Told {
             Some(Piece::Arguments { index: last, json }) if *last == index => json.push_str(more),
             _ => self.pieces.push(Piece::Arguments { index, json: more.to_owned() }),
         }
-    }
-}
-
-impl Open {
-    fn new(name: &str, id: Option<&str>) -> Self {
-        Self {
-            id: id.map(str::to_owned),
-            name: name.to_owned(),
-            json: String::new(),
-            solid: 0,
-            sure: 0,
-            sent: 0,
-            index: None,
-            surplus: false,
-            asks: false,
-            custom: false,
-        }
-    }
-
-    fn add(&mut self, more: &str, restore: bool) {
-        if self.asks {
-            self.json.push_str(more);
-        }
-        if self.surplus {
-            return;
-        }
-        let before = self.json.len();
-        let solid = more.trim_end_matches(['}', ' ', '\t', '\r', '\n']).len();
-        if solid > 0 {
-            self.solid = before + solid;
-        }
-        self.json.push_str(more);
-        let unsure = if restore { Dialects::unsure(&self.json[self.sure..]) } else { None };
-        self.sure = unsure.map_or(self.json.len(), |at| self.sure + at);
     }
 }

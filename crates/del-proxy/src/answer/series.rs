@@ -184,9 +184,11 @@ impl Series {
                 self.said = true;
                 Piece::Text(format!("{before}{text}"))
             }
-            Piece::Refusal(_) | Piece::Redacted(_) | Piece::Citation(_) | Piece::Compaction(_) => {
-                piece.clone()
-            }
+            Piece::Refusal(_)
+            | Piece::Redacted(_)
+            | Piece::Citation(_)
+            | Piece::Compaction(_)
+            | Piece::Paragraph => piece.clone(),
             Piece::Reasoning(text) => {
                 self.thinks = !text.ends_with('\n');
                 piece.clone()
@@ -235,6 +237,10 @@ impl Relay {
 impl ToClient for Relay {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
         self.series().take(told, out);
+    }
+
+    fn in_one(&self) -> bool {
+        self.series().client.in_one()
     }
 
     fn cites(&self, citation: &Citation) -> bool {

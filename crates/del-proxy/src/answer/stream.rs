@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
-    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
-    Usage, on_one_line,
+    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Paragraphs, Raw, ToClient, Told,
+    ToldChoice, Usage, WireError, finite, on_one_line,
 };
 use serde_json::{Map, Value};
 
@@ -24,6 +24,10 @@ pub struct Stream {
     client: Box<dyn ToClient>,
     /// Mostly one.
     choices: BTreeMap<u32, Box<Choice>>,
+    /// A chunk of a server of chats with the end of a choice, and its JSON. Some servers say in every chunk that it is the
+    /// last, so it waits for what comes next.
+    ending: Option<(Chunk, String)>,
+    paragraphs: Paragraphs,
     /// What the first choice amounts to, where somebody wants to know.
     blocks: Option<Blocks>,
     /// What the first choice asks for, once the model has nothing to say before it gets that.
@@ -56,6 +60,8 @@ impl Stream {
             server,
             client,
             choices: BTreeMap::new(),
+            ending: None,
+            paragraphs: Paragraphs::default(),
             blocks: None,
             asking: None,
             usage: None,
@@ -195,6 +201,7 @@ impl Stream {
         {
             self.fail(&error.to_string(), None, out);
         }
+        self.settle(None, out);
         if self.asking.is_some() {
             self.over = true;
         }
@@ -222,6 +229,7 @@ impl Stream {
         }
         match frame {
             Frame::Done => {
+                self.settle(None, out);
                 self.flush(End::End, true, out);
                 self.done(out);
             }
@@ -236,28 +244,59 @@ impl Stream {
     fn event(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let data = &*on_one_line(data);
         let mut server = std::mem::take(&mut self.server);
+        let heard = self.heard(&mut server, data, out);
+        let done = match heard.map_err(|error| (finite(data), error)) {
+            Err((Some(data), _)) => self.heard(&mut server, &data, out),
+            other => other.map_err(|(_, error)| error),
+        };
+        self.server = server;
+        done.map_err(|error| error.to_string())?
+    }
+
+    /// Takes an event, if it is one.
+    fn heard(
+        &mut self,
+        server: &mut FromServer,
+        data: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<Result<(), String>, WireError> {
         let is_chat = server.is_chat();
-        let done = match server.event(data) {
-            Ok(Heard::Nothing) => Ok(()),
-            Ok(Heard::Done) => {
+        Ok(match server.event(data)? {
+            Heard::Nothing => Ok(()),
+            Heard::Done => {
                 self.flush(End::End, true, out);
                 self.done(out);
                 Ok(())
             }
-            Ok(Heard::Chunk(chunk, text)) => {
-                self.chunk(&chunk, is_chat.then_some(Raw { json: data, text }), data, out)
+            Heard::Chunk(chunk, text) => {
+                self.settle(Some(&chunk), out);
+                if is_chat && chunk.choices.iter().any(|delta| delta.finish.is_some()) {
+                    self.ending = Some((chunk.into_owned(), data.to_owned()));
+                    return Ok(Ok(()));
+                }
+                self.chunk(&chunk, is_chat.then_some(Raw { json: data, text }), data, &[], out)
             }
-            Err(error) => Err(error.to_string()),
-        };
-        self.server = server;
-        done
+        })
     }
 
+    /// What said that it was the last of a choice is, unless there is more of that in the next chunk.
+    fn settle(&mut self, next: Option<&Chunk>, out: &mut Vec<u8>) {
+        let Some((chunk, data)) = self.ending.take() else { return };
+        let next = next.into_iter().flat_map(|next| &next.choices);
+        let go_on: Vec<u32> = next.filter(|delta| delta.adds()).map(|delta| delta.choice).collect();
+        let raw = Raw { json: &data, text: None };
+        if let Err(reason) = self.chunk(&chunk, Some(raw), &data, &go_on, out) {
+            self.fail(&reason, None, out);
+        }
+    }
+
+    /// Takes a chunk, whatever it says of the end of choices that `go_on`.
     fn chunk(
         &mut self,
         chunk: &Chunk,
         raw: Option<Raw<'_>>,
         data: &str,
+        go_on: &[u32],
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         if let Some(error) = &chunk.error {
@@ -265,9 +304,10 @@ impl Stream {
             return Ok(());
         }
         self.usage = chunk.usage.or(self.usage);
+        self.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
         let mut choices = Vec::with_capacity(chunk.choices.len());
         for (place, delta) in chunk.choices.iter().enumerate() {
-            choices.extend(self.choice(delta, place)?);
+            choices.extend(self.choice(delta, place, !go_on.contains(&delta.choice))?);
         }
         // The end of an answer that goes on is nobody's business.
         if self.asking.is_some() {
@@ -280,6 +320,9 @@ impl Stream {
 
     fn tell(&mut self, mut told: Told<'_>, out: &mut Vec<u8>) {
         leave_out(&mut told.choices, &*self.client, &mut self.left_out);
+        for new in told.choices.iter_mut().filter(|new| new.index == 0) {
+            self.paragraphs.write(&mut new.pieces, self.client.in_one());
+        }
         if let Some(reason) = told.choices.iter().find_map(|new| new.reason.as_ref()) {
             self.reason.get_or_insert_with(|| reason.clone());
         }
@@ -290,8 +333,8 @@ impl Stream {
         self.client.tell(&told, out);
     }
 
-    /// What a delta adds to a choice.
-    fn choice(&mut self, delta: &Delta, place: usize) -> Result<Option<ToldChoice>, String> {
+    /// What a delta adds to a choice, which it may end.
+    fn choice(&mut self, delta: &Delta, place: usize, may_end: bool) -> Result<Option<ToldChoice>, String> {
         let index = delta.choice;
         let first = !self.choices.contains_key(&index);
         if first && self.choices.len() >= MOST_CHOICES {
@@ -302,7 +345,7 @@ impl Stream {
             return Ok(None);
         }
         choice.push(delta, &self.reader, &mut self.ids);
-        let reason = delta.finish.map(|finish| {
+        let reason = delta.finish.filter(|_| may_end).map(|finish| {
             let end = if finish == Finish::Length { End::Cut } else { End::End };
             choice.finish(end, &self.reader, &mut self.ids);
             self.asking = self.asking.take().or_else(|| choice.asking().filter(|_| index == 0));
@@ -344,6 +387,7 @@ impl Stream {
 
     /// Ends with an error. Text that was held comes before it.
     fn fail(&mut self, reason: &str, raw: Option<&str>, out: &mut Vec<u8>) {
+        self.settle(None, out);
         if !self.over {
             self.flush(End::Cut, false, out);
             self.over = true;

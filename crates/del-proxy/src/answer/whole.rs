@@ -1,10 +1,14 @@
 //! An answer that comes at once.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
-use del_wire::{ApiError, Blocks, Delta, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
+use del_wire::{
+    ApiError, Blocks, Delta, Finish, FromServer, Ids, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice,
+    finite,
+};
 
 use super::choice::Choice;
 use super::{Asking, Reader, Summary, leave_out};
@@ -60,13 +64,22 @@ pub fn translate_between(
     mut server: FromServer,
     client: &mut dyn ToClient,
 ) -> Result<Answer, Trouble> {
-    let chunk = server.whole(body).map_err(|error| Trouble::Garbage(error.to_string()))?;
+    let mut body = Cow::Borrowed(body);
+    let chunk = match server.whole(&body).map_err(|error| (finite(&body), error)) {
+        Err((Some(finite), _)) => {
+            body = Cow::Owned(finite);
+            server.whole(&body)
+        }
+        other => other.map_err(|(_, error)| error),
+    };
+    let chunk = chunk.map_err(|error| Trouble::Garbage(error.to_string()))?;
     if let Some(error) = chunk.error {
         return Err(Trouble::Refused(error));
     }
     let is_chat = server.is_chat();
     let summary = Summary { usage: chunk.usage, ..Summary::default() };
     let mut answer = Answer { summary, ..Answer::default() };
+    answer.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
     let mut choices: Vec<(Choice, ToldChoice, &Delta)> = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
         // Chats say all of a choice in one place, and may leave out its number.
@@ -104,6 +117,9 @@ pub fn translate_between(
     });
     let mut choices: Vec<ToldChoice> = choices.collect();
     leave_out(&mut choices, client, &mut answer.left_out);
+    for choice in &mut choices {
+        Paragraphs::default().write(&mut choice.pieces, client.in_one());
+    }
     if let Some(first) = choices.first() {
         answer.summary.reason.clone_from(&first.reason);
         answer.blocks = Blocks::of(&first.pieces);
@@ -115,7 +131,7 @@ pub fn translate_between(
         refused: answer.refused.len(),
         ..Summary::default()
     };
-    let raw = is_chat.then_some(Raw { json: body, text: None });
+    let raw = is_chat.then_some(Raw { json: &body, text: None });
     answer.body = client.whole(&Told { raw, chunk: &chunk, choices });
     Ok(answer)
 }

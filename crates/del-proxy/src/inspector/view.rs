@@ -9,6 +9,7 @@ use del_wire::{Assembly, Decoder, Delta, Finish, Frame, FromServer, Heard};
 use serde_json::{Value, json};
 
 use super::Lens;
+use super::completed::completed;
 use super::reading::Reading;
 use super::record::{Entry, Kept, Turn};
 use crate::answer::Reader;
@@ -23,6 +24,8 @@ struct Said {
     finish: Option<Finish>,
     reason: Option<String>,
     error: Option<String>,
+    /// There was more than is kept.
+    cut: bool,
 }
 
 impl Entry {
@@ -71,7 +74,7 @@ impl Entry {
 
 /// What is kept of a body that had so many bytes.
 fn part(kept: &[u8], all: usize) -> Value {
-    json!({"text": String::from_utf8_lossy(kept), "bytes": all, "cut": all > kept.len()})
+    json!({"text": String::from_utf8_lossy(kept), "bytes": all, "kept": kept.len(), "cut": all > kept.len()})
 }
 
 fn turn(turn: &Turn) -> Value {
@@ -104,7 +107,8 @@ fn parser(reader: &Reader) -> Parser {
 
 impl Said {
     fn of(turn: &Turn) -> Self {
-        let (bytes, mut said) = (&turn.answer.bytes, Self::default());
+        let bytes = &turn.answer.bytes;
+        let mut said = Self { cut: turn.answer.all > bytes.len(), ..Self::default() };
         let mut server = turn.api.reader();
         let mut assembly = Assembly::new();
         let whole = String::from_utf8_lossy(bytes);
@@ -120,7 +124,7 @@ impl Said {
             if pushed.is_ok() {
                 let _ = decoder.push(b"\n\n", &mut frames);
             }
-        } else if let Ok(chunk) = server.whole(&whole) {
+        } else if let Ok(chunk) = server.whole(&if said.cut { completed(&whole).into() } else { whole }) {
             said.error = chunk.error.map(|error| error.message);
             chunk.choices.iter().for_each(|delta| said.delta(delta, &mut assembly));
         }
@@ -155,6 +159,6 @@ impl Said {
     }
 
     fn end(&self) -> End {
-        if self.finish == Some(Finish::Length) { End::Cut } else { End::End }
+        if self.cut || self.finish == Some(Finish::Length) { End::Cut } else { End::End }
     }
 }

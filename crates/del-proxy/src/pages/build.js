@@ -11,8 +11,8 @@ export function el(name, attributes = {}, ...children) {
   return made;
 }
 
-// Controls, and what turns the direction of text, are shown as signs of their own.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
+// Controls, what nobody sees, and what turns the direction of text or breaks a line are shown as signs of their own.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u;
 
 export function visible(text) {
   const parts = [];

@@ -57,6 +57,7 @@ function timing(request) {
 
 function turnOf(request, turn, number) {
   const shown = [el('h2', {}, request.turns.length > 1 ? `The model, turn ${number + 1}` : 'The model')];
+  if (turn.answer.cut) shown.push(el('p', { class: 'sub' }, `Of the answer, the first ${size(turn.answer.kept)} are kept, and read here.`));
   if (turn.error) shown.push(el('p', { class: 'bad' }, visible(turn.error)));
   if (turn.reasoning) shown.push(el('h3', {}, 'Thinking, as the server told it apart'), pre(turn.reasoning));
   if (turn.reading && (turn.text || !turn.calls.length)) {
@@ -81,7 +82,7 @@ function json(title, name, part) {
   } catch {
     // A stream, or what is cut, is shown as it came.
   }
-  const note = part.cut ? `the first ${size(part.text.length)} of ${size(part.bytes)}` : size(part.bytes);
+  const note = part.cut ? `the first ${size(part.kept)} of ${size(part.bytes)}` : size(part.bytes);
   return el('details', { 'data-name': name }, el('summary', {}, title, el('small', {}, note)), pre(text));
 }
 

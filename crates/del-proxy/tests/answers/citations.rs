@@ -272,8 +272,9 @@ fn places_count_from_the_beginning_of_an_item() {
             output[item]["content"][0]["annotations"]
         );
     }
-    let chat = read("chat");
-    assert_eq!(chat["choices"][0]["message"]["annotations"][1]["url_citation"]["start_index"], 6);
+    let chat = read("chat")["choices"][0]["message"].clone();
+    assert_eq!(chat["content"], "Éins.\n\nTwo.");
+    assert_eq!(chat["annotations"][1]["url_citation"]["start_index"], 8);
     let mut stream = Stream::between(reader(&[]), Ids::new(1), from("responses"), to("responses"));
     let mut out = Vec::new();
     stream.push(format!("data: {body}\n\n").as_bytes(), &mut out);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use del_dialects::{Dialects, Tool};
-use del_proxy::answer::{Reader, Stream, translate};
-use del_wire::Ids;
+use del_proxy::answer::{Reader, Stream, translate, translate_between};
+use del_wire::chat::to_client::Chat;
+use del_wire::{FromServer, Ids};
 use serde_json::{Map, Value, json};
 
 /// What a client has of one choice in the end.
@@ -122,6 +123,26 @@ pub(crate) fn stream<'b>(reader: &Reader, pieces: impl IntoIterator<Item = &'b [
         stream.end(None, &mut out);
     }
     Received::read(&out)
+}
+
+/// What a client of chats gets of these bytes of another server.
+pub(crate) fn stream_between<'b>(
+    reader: &Reader,
+    server: FromServer,
+    pieces: impl IntoIterator<Item = &'b [u8]>,
+) -> Assembled {
+    let mut stream = Stream::between(reader.clone(), Ids::default(), server, Box::new(Chat::new(0, false)));
+    let mut out = Vec::new();
+    pieces.into_iter().for_each(|piece| stream.push(piece, &mut out));
+    stream.end(None, &mut out);
+    Received::read(&out).only()
+}
+
+/// The same of an answer that comes at once.
+pub(crate) fn whole_between(reader: &Reader, server: FromServer, body: &str) -> Assembled {
+    let answer = translate_between(reader, Ids::default(), body, server, &mut Chat::new(0, false)).unwrap();
+    let completion: Value = serde_json::from_str(&answer.body).unwrap();
+    Assembled::of(&completion["choices"][0])
 }
 
 /// What a client gets of a message that comes at once.

@@ -9,4 +9,6 @@ mod client;
 mod cuts;
 mod halves;
 mod nulls;
+mod numbers;
+mod paragraphs;
 mod streams;

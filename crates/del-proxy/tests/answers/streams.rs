@@ -131,6 +131,37 @@ fn an_answer_may_end_without_a_word() {
     }
 }
 
+/// Some gateways say of every chunk that it is the last.
+#[test]
+fn an_end_is_one_where_nothing_follows() {
+    let last = |delta: Value| json!({"id": "i", "choices": [choice(&delta, Some("stop"))]});
+    let said = [json!({"reasoning_content": "Hm."}), json!({"content": "One."}), json!({"content": " Two."})];
+    let pieces: Vec<Value> = HERMES.split_inclusive(' ').map(|text| json!({"content": text})).collect();
+    for done in [true, false] {
+        let received = read(&said.clone().map(last), done);
+        assert!(received.done && received.error.is_none(), "{received:?}");
+        let told = received.only();
+        assert_eq!((told.reasoning.as_str(), told.content.as_str()), ("Hm.", "One. Two."));
+        assert_eq!(told.finish.as_deref(), Some("stop"));
+
+        let chunks: Vec<Value> = pieces.iter().cloned().chain([json!({})]).map(last).collect();
+        let told = read(&chunks, done).only();
+        assert_eq!((told.calls.len(), told.finish.as_deref()), (1, Some("tool_calls")));
+    }
+    // An end counts although another choice goes on, and although a connection breaks behind it.
+    let other =
+        json!({"id": "i", "choices": [{"index": 1, "delta": {"content": "b"}, "finish_reason": null}]});
+    let received = read(&[text("a"), end("length"), other, last(json!({}))], false);
+    assert_eq!(received.choices[&0].finish.as_deref(), Some("length"));
+    let mut broken = Stream::new(reader(&[]), Ids::default());
+    let mut out = Vec::new();
+    broken.push(events(&[text("a"), end("stop")]).as_bytes(), &mut out);
+    broken.end(Some("it broke"), &mut out);
+    let received = Received::read(&out);
+    assert!(received.error.is_some());
+    assert_eq!(received.only().finish.as_deref(), Some("stop"));
+}
+
 #[test]
 fn reasons_are_those_of_the_server_where_there_is_no_call() {
     for (said, told) in [

@@ -63,6 +63,29 @@ async fn answers_that_are_none() {
     assert_eq!(events(&response.text().await.unwrap()), [error]);
 }
 
+/// Some gateways answer with status 200 whatever happens.
+#[tokio::test]
+async fn an_error_in_the_place_of_an_answer_is_what_it_says() {
+    for (said, status, code) in [
+        (
+            json!({"message": "This model's maximum context length is 10 tokens.", "code": 400}),
+            400,
+            json!("context_length_exceeded"),
+        ),
+        (json!({"message": "slow down", "code": 429}), 429, Value::Null),
+        (json!({"message": "no such key", "code": 401}), 401, Value::Null),
+        (json!({"message": "no such model", "code": 404}), 404, Value::Null),
+        (json!({"message": "out of memory", "code": 500}), 502, Value::Null),
+    ] {
+        let body = json!({ "error": said }).to_string();
+        let stand = Stand::new(Model::saying(Reply::Whole(200, "", body))).await;
+        let response = stand.post(&weather()).send().await.unwrap();
+        assert_eq!(response.status(), status);
+        let error = document(response).await["error"].clone();
+        assert_eq!((&error["message"], &error["code"]), (&said["message"], &code));
+    }
+}
+
 #[tokio::test]
 async fn requests_that_are_none() {
     let stand = Stand::new(Model::new(|seen| says(seen, "hi", 1))).await;

@@ -303,9 +303,56 @@ fn titled(block: &Value, member: &str, said: &str) -> Value {
     json!({"type": "text", "text": lines.join("\n")})
 }
 
+/// What the model said in its blocks. Where it cited something, texts right behind each other are one text.
+pub(super) fn spoken(content: &Value) -> Value {
+    let Some(blocks) = content.as_array().filter(|blocks| blocks.iter().any(cites)) else {
+        return said(content, "assistant");
+    };
+    let mut joined: Vec<Value> = Vec::with_capacity(blocks.len());
+    let mut last: Option<&Value> = None;
+    for block in blocks {
+        let goes_on =
+            last.is_some_and(|last| is_text(last) && is_text(block) && (cites(last) || cites(block)));
+        match joined.last_mut().filter(|_| goes_on) {
+            Some(joined) => {
+                let text =
+                    [&joined["text"], &block["text"]].map(|text| text.as_str().unwrap_or_default()).concat();
+                joined["text"] = json!(text);
+                if let Some(mark) = block.get("cache_control") {
+                    joined["cache_control"] = mark.clone();
+                }
+            }
+            None => joined.push(block.clone()),
+        }
+        last = Some(block);
+    }
+    said(&Value::Array(joined), "assistant")
+}
+
+fn is_text(block: &Value) -> bool {
+    block["type"] == "text"
+}
+
+fn cites(block: &Value) -> bool {
+    block["citations"].as_array().is_some_and(|citations| !citations.is_empty())
+}
+
+/// True where thoughts come before texts and these before calls, as they do on their way, and no text cites.
+fn is_usual(blocks: &[Value]) -> bool {
+    let rank = |block: &Value| match block["type"].as_str() {
+        Some("text") => 1,
+        Some("tool_use") => 2,
+        _ => 0,
+    };
+    blocks.is_sorted_by_key(rank) && !blocks.iter().any(cites)
+}
+
 fn assistant(content: &Value, unread: &mut BTreeSet<String>) -> Value {
     const READ: [&str; 4] = ["text", "thinking", "redacted_thinking", "tool_use"];
-    let mut message = json!({"role": "assistant", "content": said(content, "assistant")});
+    let mut message = json!({"role": "assistant", "content": spoken(content)});
+    if content.as_array().is_some_and(|blocks| !is_usual(blocks)) {
+        message[plain::OWN] = json!({ "content": content });
+    }
     let blocks = || content.as_array().into_iter().flatten();
     let kinds = blocks().filter_map(|block| block["type"].as_str());
     unread.extend(kinds.filter(|kind| !READ.contains(kind)).map(str::to_owned));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::api_error::ApiError;
-use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+use crate::chunk::{CallDelta, Chunk, Delta, Finish, GAP, Usage};
 use crate::citation::{self, Citation};
 use crate::error::WireError;
 use crate::fields::Fields;
@@ -22,6 +22,20 @@ pub struct Messages {
     before: u64,
     /// Where that block has something from.
     cited: Vec<Value>,
+    text: Paragraphs,
+    thoughts: Paragraphs,
+    /// The block that is under way is a call. What servers' own tools get comes in the same events.
+    calls: bool,
+}
+
+/// Which texts, or thoughts, are paragraphs of their own. Texts right behind each other are one: each block of them has
+/// sources of its own.
+#[derive(Debug, Default)]
+struct Paragraphs {
+    /// There was something.
+    some: bool,
+    /// Another block has begun since.
+    apart: bool,
 }
 
 /// A thought and its seal.
@@ -70,11 +84,12 @@ impl Messages {
             }
             "content_block_start" => match fields.object("content_block")? {
                 Some(block) => {
-                    let mut delta = self::block(&block, index)?;
+                    let mut delta = self.begin(&block, index)?;
                     self.thought =
                         (block.text("type")?.as_deref() == Some("thinking")).then(Thought::default);
                     self.think(&mut delta);
-                    self.cite(&block, &delta);
+                    self.cite(&block);
+                    self.part(&mut delta);
                     of(delta)
                 }
                 None => return Ok(Heard::Nothing),
@@ -85,8 +100,9 @@ impl Messages {
                         self.cited.extend(serde_json::from_str::<Value>(citation));
                     }
                     let mut delta = self::delta(&delta, index)?;
-                    self.said += delta.content.as_deref().map_or(0, citation::length);
+                    delta.calls.retain(|_| self.calls);
                     self.think(&mut delta);
+                    self.part(&mut delta);
                     of(delta)
                 }
                 None => return Ok(Heard::Nothing),
@@ -113,10 +129,39 @@ impl Messages {
         }
     }
 
-    /// Begins a block that has these citations, and this of its text.
-    fn cite(&mut self, block: &Fields<'_>, begun: &Delta) {
+    /// What a block begins with.
+    fn begin(&mut self, block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
+        let kind = block.text("type")?.unwrap_or_default();
+        self.text.apart |= kind != "text";
+        self.calls = kind == "tool_use";
+        // Each thought has a seal of its own.
+        self.thoughts.apart = true;
+        self::block(&kind, block, index)
+    }
+
+    /// Puts a gap before a text or a thought that is a paragraph of its own, and counts the characters of the text.
+    fn part(&mut self, delta: &mut Delta) {
+        for (said, paragraphs) in
+            [(&mut delta.content, &mut self.text), (&mut delta.reasoning, &mut self.thoughts)]
+        {
+            let Some(said) = said.as_mut().filter(|said| !said.is_empty()) else { continue };
+            let apart = std::mem::take(&mut paragraphs.apart);
+            if std::mem::replace(&mut paragraphs.some, true) && apart {
+                said.insert_str(0, GAP);
+                delta.gap = true;
+            }
+        }
+        if let Some(text) = &delta.content {
+            if delta.gap {
+                self.before += citation::length(GAP);
+            }
+            self.said += citation::length(text);
+        }
+    }
+
+    /// Begins a block that has these citations.
+    fn cite(&mut self, block: &Fields<'_>) {
         self.before = self.said;
-        self.said += begun.content.as_deref().map_or(0, citation::length);
         if let Some(Ok(Value::Array(list))) = block.get("citations").map(serde_json::from_str) {
             self.cited.extend(list);
         }
@@ -140,12 +185,13 @@ impl Messages {
         let mut choices = Vec::with_capacity(blocks.len() + 1);
         for (place, json) in blocks.into_iter().enumerate() {
             let given = Fields::read(json, "content[]")?;
-            let mut delta = block(&given, u32::try_from(place).ok())?;
-            self.cite(&given, &delta);
-            delta.citations = self.citations();
+            let mut delta = self.begin(&given, u32::try_from(place).ok())?;
             let (text, seal) =
                 (delta.reasoning.clone().unwrap_or_default(), delta.signature.clone().unwrap_or_default());
             delta.thinking_blocks.extend(Thought { text, seal }.sealed());
+            self.cite(&given);
+            self.part(&mut delta);
+            delta.citations = self.citations();
             choices.push(delta);
         }
         let mut end = Delta::default();
@@ -214,10 +260,9 @@ fn finish(fields: &Fields<'_>, delta: &mut Delta) -> Result<(), WireError> {
     Ok(())
 }
 
-fn block(block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
-    let kind = block.text("type")?.unwrap_or_default();
+fn block(kind: &str, block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
     let mut delta = Delta::default();
-    match kind.as_str() {
+    match kind {
         "text" => delta.content = block.text("text")?,
         "thinking" => {
             delta.reasoning = block.text("thinking")?;
@@ -234,7 +279,8 @@ fn block(block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
             let (id, name) = (block.text("id")?, block.text("name")?);
             delta.calls.push(CallDelta { index, id, name, arguments: input.map(str::to_owned) });
         }
-        _ => {}
+        "" => {}
+        other => delta.unread.push(other.to_owned()),
     }
     Ok(delta)
 }

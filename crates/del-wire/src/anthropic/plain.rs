@@ -69,12 +69,44 @@ pub fn make(body: &mut Map<String, Value>, responses: bool) {
                 message["content"] = json!(text);
             }
         }
-        plain.push(message);
+        if let Some(message) = match plain.last_mut() {
+            Some(last) if !responses => go_on(last, message),
+            _ => Some(message),
+        } {
+            plain.push(message);
+        }
     }
     if !moved.is_empty() {
         plain.push(json!({"role": "user", "content": moved}));
     }
     *messages = plain;
+}
+
+/// Adds what a model went on with to what it said, as its turn is one message in a chat; gives back what is anything else.
+fn go_on(last: &mut Value, mut message: Value) -> Option<Value> {
+    let goes_on = [&*last, &message].into_iter().all(|message| {
+        message["role"] == "assistant" && matches!(message["content"], Value::String(_) | Value::Null)
+    });
+    if !goes_on {
+        return Some(message);
+    }
+    for (name, between) in [("content", "\n\n"), ("reasoning_content", "\n")] {
+        let more = message[name].take();
+        match (last[name].as_str().unwrap_or_default(), more.as_str().unwrap_or_default()) {
+            (_, "") => {}
+            ("", _) => last[name] = more,
+            (said, more) => last[name] = json!([said, between, more].concat()),
+        }
+    }
+    for name in ["thinking_blocks", "tool_calls"] {
+        if let Value::Array(more) = message[name].take() {
+            match last.get_mut(name) {
+                Some(Value::Array(list)) => list.extend(more),
+                _ => last[name] = Value::Array(more),
+            }
+        }
+    }
+    None
 }
 
 fn forget(marked: &mut Value) {

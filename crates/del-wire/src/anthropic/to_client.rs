@@ -190,7 +190,7 @@ impl Messages {
                 }
             }
             Piece::CallEnd { .. } => self.close(out),
-            Piece::Compaction(_) | Piece::Custom { .. } => {}
+            Piece::Paragraph | Piece::Compaction(_) | Piece::Custom { .. } => {}
         }
     }
 }
@@ -271,7 +271,7 @@ fn is_content(piece: &Piece, new: &ToldChoice) -> bool {
 
 fn block(block: &Block) -> Option<Members> {
     Some(match block {
-        Block::Text { text, citations } => {
+        Block::Text { text, citations, .. } => {
             let cited: Vec<_> = citations.iter().filter_map(Citation::for_message).collect();
             let mut block = text_block(text);
             if !cited.is_empty() {

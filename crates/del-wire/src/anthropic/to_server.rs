@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
+use super::from_client::spoken;
 use super::plain;
 use crate::{failed, fields};
 
@@ -181,16 +182,41 @@ impl CallIds {
 }
 
 fn assistant(message: &Value, ids: &mut CallIds) -> Vec<Value> {
-    let mut blocks: Vec<Value> = message["thinking_blocks"].as_array().cloned().unwrap_or_default();
-    blocks.extend(text_blocks(&message["content"]));
-    for call in message["tool_calls"].as_array().into_iter().flatten() {
+    let list = |name: &str| message[name].as_array().cloned().unwrap_or_default();
+    let (thoughts, mut calls) = (list("thinking_blocks"), list("tool_calls"));
+    for call in &mut calls {
         let function = &call["function"];
-        let input = &function["arguments"];
-        let mut block = json!({"type": "tool_use", "id": ids.call(&call["id"]), "name": function["name"], "input": input});
+        let (id, input) = (ids.call(&call["id"]), &function["arguments"]);
+        let mut block = json!({"type": "tool_use", "id": id, "name": function["name"], "input": input});
         plain::unmark(call, &mut block);
-        blocks.push(block);
+        *call = block;
     }
-    blocks
+    match as_given(message, &thoughts, &calls) {
+        Some(blocks) => blocks,
+        None => thoughts.into_iter().chain(text_blocks(&message["content"])).chain(calls).collect(),
+    }
+}
+
+/// The blocks in the order in which the client had them, unless something of the message was mended: the server knows its
+/// thoughts by their places.
+fn as_given(message: &Value, thoughts: &[Value], calls: &[Value]) -> Option<Vec<Value>> {
+    let given = &message[plain::OWN]["content"];
+    if message["content"] != spoken(given) {
+        return None;
+    }
+    let (mut thoughts, mut calls) = (thoughts.iter(), calls.iter());
+    let mut blocks = Vec::new();
+    for block in given.as_array()? {
+        match block["type"].as_str()? {
+            "text" => blocks.extend(Some(block.clone()).filter(|block| block["text"] != "")),
+            "tool_use" => blocks.push(calls.next()?.clone()),
+            "thinking" | "redacted_thinking" if thoughts.as_slice().first() == Some(block) => {
+                blocks.extend(thoughts.next().cloned());
+            }
+            _ => {}
+        }
+    }
+    (thoughts.next().is_none() && calls.next().is_none()).then_some(blocks)
 }
 
 fn result(message: &Value, ids: &mut CallIds) -> Value {

@@ -246,6 +246,10 @@ impl ToClient for Chat {
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
 
+    fn in_one(&self) -> bool {
+        true
+    }
+
     fn cites(&self, citation: &Citation) -> bool {
         citation.for_chat().is_some()
     }
@@ -378,9 +382,11 @@ fn written(piece: &Piece, legacy: bool) -> Option<Members> {
             let custom = json!({"name": name, "input": input});
             add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
         }
-        Piece::Signature(_) | Piece::Redacted(_) | Piece::Compaction(_) | Piece::CallEnd { .. } => {
-            return None;
-        }
+        Piece::Paragraph
+        | Piece::Signature(_)
+        | Piece::Redacted(_)
+        | Piece::Compaction(_)
+        | Piece::CallEnd { .. } => return None,
     }
     Some(delta)
 }

@@ -131,7 +131,8 @@ impl Ollama {
                     write(&self.line("", "", vec![call], false), out);
                 }
             }
-            Piece::Signature(_)
+            Piece::Paragraph
+            | Piece::Signature(_)
             | Piece::Redacted(_)
             | Piece::Citation(_)
             | Piece::Compaction(_)
@@ -180,6 +181,10 @@ impl ToClient for Ollama {
             }
         }
         self.line(&text, &thinking, calls, true).into_text()
+    }
+
+    fn in_one(&self) -> bool {
+        true
     }
 
     fn content_type(&self) -> &'static str {

@@ -89,6 +89,7 @@ pub fn read(
             return Err(WireError::shape("input", "a string or a list", &got));
         }
     }
+    items.forget_thought();
     let (conversation, unread) = (items.messages, items.unread);
     let mut messages = conversation.clone();
     match body.get("instructions") {
@@ -267,6 +268,8 @@ impl Items {
         let mut message = json!({"role": role, "content": self.content(said)?});
         if role == "assistant" {
             self.think(&mut message);
+        } else {
+            self.forget_thought();
         }
         self.messages.push(message);
         Ok(())
@@ -278,6 +281,14 @@ impl Items {
         }
         if !self.sealed.is_empty() {
             message["thinking_blocks"] = Value::Array(std::mem::take(&mut self.sealed));
+        }
+    }
+
+    /// A thought behind which the model said nothing is none of its next answer.
+    fn forget_thought(&mut self) {
+        let (thought, sealed) = (self.thought.take(), std::mem::take(&mut self.sealed));
+        if thought.is_some() || !sealed.is_empty() {
+            self.unread.insert("reasoning".to_owned());
         }
     }
 

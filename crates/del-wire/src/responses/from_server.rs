@@ -1,12 +1,15 @@
 //! Answers of servers of responses.
 
+mod said;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
+use self::said::Said;
 use crate::api_error::ApiError;
-use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+use crate::chunk::{CallDelta, Chunk, Delta, Finish, GAP, Usage};
 use crate::citation::{self, Citation};
 use crate::error::WireError;
 use crate::fields::Fields;
@@ -24,16 +27,9 @@ pub struct Responses {
     /// Some item has begun.
     itemised: bool,
     calls: bool,
-    /// Something was thought, so that what is thought next is a paragraph of its own.
-    thought: bool,
-    /// Characters of text so far, and up to the part that is under way.
-    said: u64,
-    before: u64,
-    /// The message whose text came last, what stands before the next piece of text, as a message right behind another is a
-    /// paragraph of its own, and whether something else came in between.
-    message: Option<u32>,
-    gap: &'static str,
-    apart: bool,
+    said: Said,
+    /// How many items have ended, for servers that number none.
+    ended: u32,
     /// Items of which a citation came before they were whole.
     cited: HashSet<u32>,
 }
@@ -52,7 +48,9 @@ impl Responses {
     pub(crate) fn event(&mut self, data: &str) -> Result<Heard<'static>, WireError> {
         let fields = Fields::read(data, "event")?;
         let kind = fields.text("type")?.unwrap_or_default();
-        let index = fields.number("output_index").and_then(|index| u32::try_from(index).ok()).unwrap_or(0);
+        let number = |name| fields.number(name).and_then(|number| u32::try_from(number).ok());
+        let index = number("output_index").unwrap_or(self.ended);
+        let part = number("summary_index").or_else(|| number("content_index")).unwrap_or(0);
         let said = || fields.text("delta");
         let delta = match kind.as_str() {
             "error" => return Ok(failed(data)),
@@ -66,34 +64,33 @@ impl Responses {
             "response.output_text.delta" => {
                 self.begun.insert((Kind::Message, index));
                 let logprobs = fields.get("logprobs").filter(|list| !is_empty(list)).map(str::to_owned);
-                Delta { content: self.says(index, said()?), logprobs, ..Delta::default() }
+                Delta { logprobs, ..self.said.says(index, said()?) }
             }
             "response.content_part.added" => {
-                self.goes_on_in(index);
-                self.before = self.said;
+                let part = fields.object("part")?;
+                let kind = part.and_then(|part| part.text("type").ok().flatten());
+                if kind.is_none_or(|kind| kind == "output_text") {
+                    self.said.begins_part(index);
+                }
                 return Ok(Heard::Nothing);
             }
             "response.output_text.annotation.added" => {
                 self.cited.insert(index);
                 let citation = fields.get("annotation").and_then(|json| serde_json::from_str(json).ok());
-                let citation = citation.map(|json| Citation::of_response(json, self.before));
+                let citation = citation.map(|json| self.said.cites(json));
                 Delta { citations: citation.into_iter().collect(), ..Delta::default() }
             }
             "response.refusal.delta" => {
                 self.begun.insert((Kind::Message, index));
                 Delta { refusal: said()?, ..Delta::default() }
             }
-            "response.reasoning_summary_part.added" if self.thought => {
-                Delta { reasoning: Some("\n\n".to_owned()), ..Delta::default() }
-            }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.begun.insert((Kind::Thought, index));
-                (self.thought, self.apart) = (true, true);
-                Delta { reasoning: said()?, ..Delta::default() }
+                self.said.thinks(index, part, said()?)
             }
             // Some servers say it only once it is whole.
             "response.output_text.done" if self.begun.insert((Kind::Message, index)) => {
-                Delta { content: self.says(index, fields.text("text")?), ..Delta::default() }
+                self.said.says(index, fields.text("text")?)
             }
             "response.function_call_arguments.delta" => {
                 self.argued.insert(index);
@@ -117,25 +114,6 @@ impl Responses {
             _ => return Ok(Heard::Nothing),
         };
         Ok(Heard::Chunk(Cow::Owned(of(delta)), None))
-    }
-
-    /// What comes next is text of this message.
-    fn goes_on_in(&mut self, message: u32) {
-        if self.message.replace(message) != Some(message) {
-            if self.said > 0 && !self.apart && self.gap.is_empty() {
-                self.gap = "\n\n";
-                self.said += citation::length(self.gap);
-            }
-            self.apart = false;
-        }
-    }
-
-    /// A piece of the text of a message.
-    fn says(&mut self, message: u32, text: Option<String>) -> Option<String> {
-        let text = text.filter(|text| !text.is_empty())?;
-        self.goes_on_in(message);
-        self.said += citation::length(&text);
-        Some(std::mem::take(&mut self.gap).to_owned() + &text)
     }
 
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
@@ -196,6 +174,11 @@ impl Responses {
         let item = Fields::read(json, "item")?;
         let mut delta = Delta::default();
         self.itemised = true;
+        if whole {
+            self.ended += 1;
+        } else {
+            self.said.begins_item();
+        }
         if let Some(id) = item.text("id")? {
             if whole {
                 self.open.remove(&id);
@@ -206,7 +189,7 @@ impl Responses {
         match item.text("type")?.as_deref() {
             Some("function_call") => {
                 let first = self.begun.insert((Kind::Call, index));
-                (self.calls, self.apart) = (true, true);
+                self.calls = true;
                 let arguments = item.text("arguments")?.filter(|_| whole && self.argued.insert(index));
                 if first || arguments.is_some() {
                     let (id, name) = (item.text("call_id")?, item.text("name")?.filter(|_| first));
@@ -214,26 +197,24 @@ impl Responses {
                 }
             }
             Some("reasoning") if whole => {
-                self.apart = true;
                 let thought = [texts(&item, "summary")?, texts(&item, "content")?];
                 let thought = thought.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+                if !thought.is_empty() && self.begun.insert((Kind::Thought, index)) {
+                    delta = self.said.thinks(index, 0, Some(thought.clone()));
+                }
                 if let Some(seal) = item.text("encrypted_content")? {
                     delta.thinking_blocks =
                         vec![json!({"type": "thinking", "thinking": thought, "signature": seal})];
                     delta.signature = Some(seal);
                 }
-                delta.reasoning = Some(thought)
-                    .filter(|text| !text.is_empty() && self.begun.insert((Kind::Thought, index)));
             }
             Some("compaction" | "compaction_summary") if whole => {
                 delta.compaction = serde_json::from_str(json).ok();
             }
-            // Where servers number none, the next one begins here.
-            Some("message") if !whole => self.message = None,
-            Some("message") => {
+            Some("message") if whole => {
                 let first = self.begun.insert((Kind::Message, index));
                 if first {
-                    delta.content = self.says(index, Some(texts(&item, "content")?));
+                    delta = self.said.says(index, Some(texts(&item, "content")?));
                 }
                 self.cite(&item, index, &mut delta)?;
                 if first {
@@ -245,7 +226,9 @@ impl Responses {
                     delta.logprobs = lists.map(str::to_owned).next();
                 }
             }
-            _ => {}
+            Some("message" | "reasoning" | "compaction" | "compaction_summary" | "") | None => {}
+            Some(other) if whole => delta.unread.push(other.to_owned()),
+            Some(_) => {}
         }
         Ok(delta)
     }
@@ -262,7 +245,7 @@ impl Responses {
             parts.push((length, cited.unwrap_or_default()));
         }
         let all: u64 = parts.iter().map(|(length, _)| length).sum();
-        let mut before = self.said.saturating_sub(all);
+        let mut before = self.said.begin_of_last(all);
         for (length, cited) in parts {
             if unheard {
                 delta.citations.extend(cited.into_iter().map(|json| Citation::of_response(json, before)));
@@ -320,7 +303,8 @@ fn refusal(json: &str) -> Chunk {
 
 /// The texts of a list of parts.
 fn texts(item: &Fields<'_>, name: &str) -> Result<String, WireError> {
-    Ok(said_in(item, name, "text")?.join(if name == "summary" { "\n\n" } else { "" }))
+    let between = if item.text("type")?.as_deref() == Some("reasoning") { GAP } else { "" };
+    Ok(said_in(item, name, "text")?.join(between))
 }
 
 /// What the parts of a list say in this member.
@@ -350,111 +334,4 @@ fn usage(response: &Fields<'_>) -> Option<Usage> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::Responses;
-    use crate::chunk::{Chunk, Finish};
-    use crate::heard::Heard;
-
-    /// All text, and the arguments of all calls, of a stream of these events.
-    fn heard(events: &[Value]) -> (String, String, Option<Finish>) {
-        let mut reader = Responses::default();
-        let mut told = (String::new(), String::new(), None);
-        for event in events {
-            let Heard::Chunk(chunk, _) = reader.event(&event.to_string()).unwrap() else { continue };
-            for delta in &chunk.choices {
-                told.0 += delta.content.as_deref().unwrap_or_default();
-                let arguments = delta.calls.iter().filter_map(|call| call.arguments.as_deref());
-                told.1 += &arguments.collect::<String>();
-                told.2 = delta.finish.or(told.2);
-            }
-        }
-        told
-    }
-
-    #[test]
-    fn what_is_said_late_is_said_once() {
-        let message =
-            json!({"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Well."}]});
-        let call = json!({"type": "function_call", "id": "f", "call_id": "c", "name": "f", "arguments": "{\"a\":1}"});
-        let with = |item: &Value, name: &str, value: Value| {
-            let mut item = item.clone();
-            item[name] = value;
-            item
-        };
-        let item = |kind: &str, place: u32, item: Value| json!({"type": format!("response.output_item.{kind}"), "output_index": place, "item": item});
-        let added = [
-            item("added", 0, with(&message, "content", json!([]))),
-            item("added", 1, with(&call, "arguments", json!(""))),
-        ];
-        let text = |kind: &str, name: &str| json!({"type": format!("response.output_text.{kind}"), "output_index": 0, name: "Well."});
-        let arguments = |kind: &str, name: &str| json!({"type": format!("response.function_call_arguments.{kind}"), "output_index": 1, name: "{\"a\":1}"});
-        let deltas = [text("delta", "delta"), arguments("delta", "delta")];
-        let dones = [text("done", "text"), arguments("done", "arguments")];
-        let whole = [item("done", 0, message.clone()), item("done", 1, call.clone())];
-        let ends = |output: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
-        let (all, none) = (ends(json!([message, call])), ends(json!([])));
-        let groups: [&[Value]; 4] = [&added, &deltas, &dones, &whole];
-        // Whatever a server leaves out, as long as the answer is in something of the rest.
-        for left_out in 0..16_u32 {
-            let events = groups
-                .iter()
-                .enumerate()
-                .filter(|(place, _)| left_out & (1 << place) == 0)
-                .flat_map(|(_, group)| group.iter());
-            for end in [&all, &none] {
-                let says_nothing = left_out & 0b1110 == 0b1110 || left_out & 0b1001 == 0b1001;
-                if end == &none && says_nothing {
-                    continue;
-                }
-                let events: Vec<Value> = events.clone().chain([end]).cloned().collect();
-                let expected = ("Well.".to_owned(), "{\"a\":1}".to_owned(), Some(Finish::ToolCalls));
-                assert_eq!(heard(&events), expected, "{left_out:04b} {end}");
-            }
-        }
-    }
-
-    #[test]
-    fn each_message_is_a_paragraph_of_its_own() {
-        let message =
-            |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-        let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"});
-        let output =
-            json!([message("One."), message(""), message("Two."), message("Three."), call, message("Four.")]);
-        let body = json!({"status": "completed", "output": output}).to_string();
-        let whole = Responses::default().whole(&body).unwrap();
-        let text: String = whole.choices.into_iter().filter_map(|delta| delta.content).collect();
-        // What has a call before it begins there for clients of every API.
-        assert_eq!(text, "One.\n\nTwo.\n\nThree.Four.");
-
-        let piece = |place: u32, delta: &str| json!({"type": "response.output_text.delta", "output_index": place, "delta": delta});
-        let added = |place: u32| json!({"type": "response.output_item.added", "output_index": place, "item": {"type": "message", "content": []}});
-        let end = json!({"type": "response.completed", "response": {"status": "completed", "output": []}});
-        for places in [[0, 2, 3], [0, 0, 0]] {
-            let mut events = Vec::new();
-            for (place, text) in places.into_iter().zip(["One.", "Two.", "Three."]) {
-                events.push(added(place));
-                events.extend([&text[..1], "", &text[1..]].map(|text| piece(place, text)));
-            }
-            events.push(end.clone());
-            assert_eq!(heard(&events).0, "One.\n\nTwo.\n\nThree.", "{places:?}");
-        }
-    }
-
-    #[test]
-    fn an_answer_that_was_given_up_is_an_error() {
-        for status in ["failed", "cancelled"] {
-            let response = json!({"status": status, "output": [], "error": null});
-            let whole: Chunk = Responses::default().whole(&response.to_string()).unwrap();
-            let event = json!({"type": format!("response.{status}"), "response": response}).to_string();
-            let Heard::Chunk(last, _) = Responses::default().event(&event).unwrap() else {
-                panic!("{status}")
-            };
-            for chunk in [whole, last.into_owned()] {
-                let expected = format!("expected an answer, got a response that is {status}");
-                assert_eq!(chunk.error.unwrap().message, expected);
-            }
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::chunk::GAP;
 use crate::citation;
 use crate::members::Members;
 use crate::responses::namespace::Namespaces;
@@ -33,11 +34,12 @@ impl Item {
             Block::Compaction(_) => "cmp",
         };
         let id = format!("{kind}_{}_{}", response.trim_start_matches("resp_"), before.len());
-        let before = before.iter().map(|item| match &item.block {
-            Block::Text { text, .. } => citation::length(text),
+        let of_others = before.iter().map(|item| match &item.block {
+            Block::Text { text, .. } => gap(&item.block) + citation::length(text),
             _ => 0,
         });
-        Self { id, block, cut: false, logprobs: Vec::new(), before: before.sum(), namespace: None }
+        let before = of_others.sum::<u64>() + gap(&block);
+        Self { id, block, cut: false, logprobs: Vec::new(), before, namespace: None }
     }
 
     /// Names the tool of a call as the client does.
@@ -71,7 +73,7 @@ impl Item {
     pub(super) fn part(&self, begun: bool) -> Option<Members> {
         let mut part = Members::default();
         match &self.block {
-            Block::Text { text, citations } => {
+            Block::Text { text, citations, .. } => {
                 part.add_text("type", "output_text");
                 part.add_text("text", so_far(begun, text));
                 let cited = citations.iter().filter(|_| !begun);
@@ -156,6 +158,11 @@ impl Item {
         }
         item
     }
+}
+
+/// How many characters stand before a text that is a paragraph of its own.
+fn gap(block: &Block) -> u64 {
+    if matches!(block, Block::Text { apart: true, .. }) { citation::length(GAP) } else { 0 }
 }
 
 /// The text of an item, which is empty as that begins.

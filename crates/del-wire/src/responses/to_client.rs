@@ -196,8 +196,9 @@ impl Responses {
 
     fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
+            Piece::Paragraph => drop(self.start(text(true), out)),
             Piece::Text(more) => {
-                let place = self.opened(text(), out);
+                let place = self.opened(text(false), out);
                 let new = std::mem::take(&mut self.logprobs);
                 let beside = match new.as_slice() {
                     [] => Cow::Borrowed(",\"content_index\":0,\"logprobs\":[]"),
@@ -388,8 +389,8 @@ impl ToClient for Responses {
     }
 }
 
-fn text() -> Block {
-    Block::Text { text: String::new(), citations: Vec::new() }
+fn text(apart: bool) -> Block {
+    Block::Text { apart, text: String::new(), citations: Vec::new() }
 }
 
 fn thought() -> Block {

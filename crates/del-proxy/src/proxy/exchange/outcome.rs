@@ -217,7 +217,7 @@ pub(in crate::proxy) fn no_answer(trouble: Trouble) -> Refusal {
             Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
                 .hint("check the address of --upstream; it usually ends in /v1")
         }
-        Trouble::Refused(error) => Refusal::bad_gateway(error.message),
+        Trouble::Refused(error) => Refusal::in_answer(&error),
     }
 }
 
