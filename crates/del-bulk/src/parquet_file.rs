@@ -27,6 +27,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::Trouble;
 use crate::rows::{Rows, Tally};
+use crate::stated::stated;
 
 /// What is to be done with a file.
 #[derive(Debug)]
@@ -68,8 +69,7 @@ const FEATURES: &str = "huggingface";
 impl Plan {
     pub(crate) fn of(path: &Path, rows: &impl Rows) -> Result<Self, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
-        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| error.to_string())?;
+        let metadata = open(&file).map_err(|error| error.to_string())?;
         let mut given = metadata.schema().as_ref().clone();
         given.metadata.remove(FEATURES);
         let schema = rows.schema(&given)?;
@@ -118,6 +118,17 @@ impl Plan {
             self.copied.clone()
         } else {
             vec![None; self.copied.len()]
+        }
+    }
+}
+
+fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+    let metadata = ArrowReaderMetadata::load(file, options.clone())?;
+    match stated(metadata.schema(), metadata.parquet_schema()) {
+        None => Ok(metadata),
+        Some(schema) => {
+            ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
         }
     }
 }
