@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds two npm packages in place, this one and `serving`: the modules and the JavaScript around them in `glue`, the rest in
-# `dist`. `--dev` is faster to build and larger. Needs what `npm ci` installs, and the Rust target wasm32-unknown-unknown.
+# `dist`. `--dev` is faster to build and larger. `--module FOLDER` builds nothing but the module that a page loads, as it is
+# published, into a folder. Needs what `npm ci` installs, and the Rust target wasm32-unknown-unknown.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -11,10 +12,14 @@ if [ "${1-}" = --dev ]; then
 fi
 
 main() {
-    rm -rf glue dist serving/glue serving/dist
     cargo build --quiet --locked --target-dir "$target" -p del-js-bind
-    module del_dialects dialects
-    module del_serving serving
+    if [ "${1-}" = --module ]; then
+        module del_dialects dialects "$2"
+        return
+    fi
+    rm -rf glue dist serving/glue serving/dist
+    module del_dialects dialects glue
+    module del_serving serving glue
     npx --no-install tsc
     part_serving
     cp ../../LICENSE-MIT ../../LICENSE-APACHE .
@@ -30,10 +35,10 @@ part_serving() {
 }
 
 module() {
-    local name=$1 features=$2
+    local name=$1 features=$2 folder=$3
     cargo build --quiet --locked --target-dir "$target" --profile "$profile" --target wasm32-unknown-unknown \
         --lib --no-default-features --features "$features"
-    "$target/debug/del-js-bind" "$target/wasm32-unknown-unknown/${profile/dev/debug}/del_js.wasm" glue "$name"
+    "$target/debug/del-js-bind" "$target/wasm32-unknown-unknown/${profile/dev/debug}/del_js.wasm" "$folder" "$name"
 }
 
 main "$@"

@@ -72,13 +72,13 @@ impl Dialect {
     }
 }
 
-/// A stretch of an answer that is to be written.
+/// A stretch of an answer that is to be written, under its kind: a kind beside it would have to be looked for first.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum Part {
-    Text { text: String },
-    Reasoning { text: String },
-    ToolCall { call: Call },
+    Text(String),
+    Reasoning(String),
+    ToolCall(Call),
 }
 
 fn message(parts: &[Part]) -> Message {
@@ -86,9 +86,9 @@ fn message(parts: &[Part]) -> Message {
     let mut number = 0;
     for part in parts {
         match part {
-            Part::Text { text } => collect.event(Event::Text(text), 0..0),
-            Part::Reasoning { text } => collect.event(Event::Reasoning(text), 0..0),
-            Part::ToolCall { call } => {
+            Part::Text(text) => collect.event(Event::Text(text), 0..0),
+            Part::Reasoning(text) => collect.event(Event::Reasoning(text), 0..0),
+            Part::ToolCall(call) => {
                 let (id, name) = (call.id.as_deref(), call.name.as_str());
                 collect.event(Event::CallStart { call: number, name, id, dialect: "" }, 0..0);
                 collect.event(Event::Args { call: number, json: &call.arguments }, 0..0);

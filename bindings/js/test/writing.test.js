@@ -87,7 +87,14 @@ test("an answer is written as it was read", () => {
   assert.throws(() => renderAnswer({ content: "</tool_call>" }, "hermes"), DelError);
   assert.throws(() => renderCalls([{ name: "f", arguments: "no JSON" }], "hermes"), DelError);
   assert.throws(() => renderCalls([{ name: 7, arguments: {} }], "hermes"), DelError);
-  assert.throws(() => renderAnswer({ events: [{ type: "tool_call", index: 4 }] }, "hermes"), DelError);
+  const wrong = [
+    [{ type: "tool_call", index: 4 }, /^answer\.events\[0\]\.index: expected one of 0 calls, got 4/],
+    [{ type: "text" }, /^answer: invalid type: null, expected a string/],
+    [{ type: "fault", text: "x" }, /^answer: unknown variant `fault`, expected one of `text`, `reasoning`, `tool_call`/],
+  ];
+  for (const [event, message] of wrong) {
+    assert.throws(() => renderAnswer({ events: [event] }, "hermes"), { name: "DelError", message });
+  }
 });
 
 test("what a model is told", () => {

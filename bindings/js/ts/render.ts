@@ -76,9 +76,9 @@ export function renderAnswer(answer: AnswerLike, dialect: string | Dialect, tool
   const calls = plain("answer.tool_calls", tool_calls ?? []);
   const parts = listed("answer.events", events ?? inOrder(answer)).map((event, at) => {
     membered(`answer.events[${at}]`, event);
-    if (event.type !== "tool_call") return event;
+    if (event.type !== "tool_call") return { [event.type]: event.text ?? null };
     const call = calls[event.index];
-    if (call) return { type: event.type, call };
+    if (call) return { [event.type]: call };
     const message = `answer.events[${at}].index: expected one of ${calls.length} calls, got ${event.index}`;
     throw new DelError("bad_argument", message);
   });

@@ -29,6 +29,8 @@ mod rows;
 mod run;
 #[cfg(feature = "files")]
 mod source;
+#[cfg(feature = "files")]
+mod stated;
 
 pub use answer::Answer;
 pub use columns::{Columns, field};

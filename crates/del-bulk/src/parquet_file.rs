@@ -1,6 +1,6 @@
-//! Files of Parquet. A row group is the unit of work; where it is large, a part of its rows is.
+//! Files of Parquet. A unit of work is some row groups; where one is large, a part of its rows.
 //!
-//! Columns that come out as they were are copied as they are packed, where the unit is a whole row group.
+//! Columns that come out as they were are copied as they are packed, where a unit has whole row groups.
 
 use std::fs::File;
 use std::io;
@@ -27,6 +27,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::Trouble;
 use crate::rows::{Rows, Tally};
+use crate::stated::stated;
 
 /// What is to be done with a file.
 #[derive(Debug)]
@@ -40,24 +41,23 @@ pub(crate) struct Plan {
     pub(crate) units: Vec<Unit>,
 }
 
-/// Some rows of a row group.
-#[derive(Debug, Clone, Copy)]
+/// Some row groups, or some rows of one.
+#[derive(Debug, Clone)]
 pub(crate) struct Unit {
     /// None in a file without row groups.
-    group: Option<usize>,
-    /// Its rows begin behind so many of the row group.
-    offset: usize,
-    rows: usize,
+    groups: Range<usize>,
+    /// Which rows of its row group, where it has not all of them.
+    part: Option<Range<usize>>,
     /// The number of its first row in the file, from 1.
     first: u64,
-    /// How many rows are read at a time.
-    batch: usize,
     /// Bytes of the file that it stands for.
     pub(crate) bytes: u64,
 }
 
 /// A unit has at most so many bytes, unpacked.
 const UNIT: usize = 32 << 20;
+/// Row groups are one unit up to so many: what comes of a file that is one unit is not copied to its place.
+const TOGETHER: usize = 16 << 20;
 /// So many are read at a time, and at least one row: what is made of them should stay near the processor.
 const BATCH: usize = 1 << 19;
 const MOST_ROWS: usize = 8192;
@@ -68,8 +68,7 @@ const FEATURES: &str = "huggingface";
 impl Plan {
     pub(crate) fn of(path: &Path, rows: &impl Rows) -> Result<Self, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
-        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(|error| error.to_string())?;
+        let metadata = open(&file).map_err(|error| error.to_string())?;
         let mut given = metadata.schema().as_ref().clone();
         given.metadata.remove(FEATURES);
         let schema = rows.schema(&given)?;
@@ -81,25 +80,27 @@ impl Plan {
     }
 
     /// Works on the rows of a unit, and writes what comes of them as a file of its own.
-    pub(crate) fn write(&self, unit: Unit, rows: &mut impl Rows, to: &Path) -> Result<Tally, Trouble> {
+    pub(crate) fn write(&self, unit: &Unit, rows: &mut impl Rows, to: &Path) -> Result<Tally, Trouble> {
         let (schema, properties) = (Arc::clone(&self.schema), self.properties.clone());
         let writer = ArrowWriter::try_new(File::create(to)?, schema, Some(properties))?;
         let (mut out, columns) = writer.into_serialized_writer()?;
         let mut tally = Tally::default();
-        if let Some(group) = unit.group {
+        let mut first = unit.first;
+        for (nth, group) in unit.groups.clone().enumerate() {
             let unreadable = |error: &dyn std::fmt::Display| Trouble::Source(error.to_string());
             let file = File::open(&self.path).map_err(|error| unreadable(&error))?;
             let given = file.try_clone().map_err(|error| unreadable(&error))?;
-            let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(given, self.metadata.clone())
-                .with_row_groups(vec![group])
-                .with_offset(unit.offset)
-                .with_limit(unit.rows)
-                .with_batch_size(unit.batch)
-                .build()
-                .map_err(|error| unreadable(&error))?;
-            let mut made =
-                Made::new(columns.create_column_writers(0)?, self.copied(unit), out.schema_descr());
-            let mut first = unit.first;
+            let mut batches =
+                ParquetRecordBatchReaderBuilder::new_with_metadata(given, self.metadata.clone())
+                    .with_row_groups(vec![group])
+                    .with_batch_size(batch(self.metadata.metadata().row_group(group)));
+            if let Some(part) = &unit.part {
+                batches = batches.with_offset(part.start).with_limit(part.len());
+            }
+            let batches = batches.build().map_err(|error| unreadable(&error))?;
+            let copied =
+                if unit.part.is_none() { self.copied.clone() } else { vec![None; self.copied.len()] };
+            let mut made = Made::new(columns.create_column_writers(nth)?, copied, out.schema_descr());
             for batch in batches {
                 let batch = batch.map_err(|error| unreadable(&error))?;
                 made.add(&rows.batch(&batch, &self.schema, first, &mut tally).map_err(ParquetError::from)?)?;
@@ -110,14 +111,15 @@ impl Plan {
         out.into_inner()?.sync_data()?;
         Ok(tally)
     }
+}
 
-    /// Which columns of a unit are copied: none where it is but a part of the row group.
-    fn copied(&self, unit: Unit) -> Vec<Option<Range<usize>>> {
-        let all = unit.group.map(|group| self.metadata.metadata().row_group(group).num_rows());
-        if all.is_some_and(|all| usize::try_from(all) == Ok(unit.rows)) {
-            self.copied.clone()
-        } else {
-            vec![None; self.copied.len()]
+fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+    let metadata = ArrowReaderMetadata::load(file, options.clone())?;
+    match stated(metadata.schema(), metadata.parquet_schema()) {
+        None => Ok(metadata),
+        Some(schema) => {
+            ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options.with_schema(schema))
         }
     }
 }
@@ -235,26 +237,55 @@ fn codec(metadata: &ParquetMetaData) -> Result<Compression, String> {
 }
 
 fn units(metadata: &ParquetMetaData) -> Vec<Unit> {
-    let mut units = Vec::new();
+    let mut units: Vec<Unit> = Vec::new();
     let mut first = 1;
+    // Of the last unit, unpacked: nothing where no row group may be added to it.
+    let mut room = 0;
     for (group, about) in metadata.row_groups().iter().enumerate() {
-        let all = usize::try_from(about.num_rows()).unwrap_or_default();
-        let unpacked = usize::try_from(about.total_byte_size()).unwrap_or_default();
-        let parts = unpacked.div_ceil(UNIT).clamp(1, all.max(1));
-        let share = all.div_ceil(parts).max(1);
-        let batch = (BATCH / (unpacked / all.max(1)).max(1)).clamp(1, MOST_ROWS);
+        let (all, unpacked) = (rows_of(about), unpacked(about));
         let packed: i64 = about.columns().iter().map(ColumnChunkMetaData::compressed_size).sum();
-        for offset in (0..all).step_by(share) {
-            let rows = share.min(all - offset);
-            let bytes = u64::try_from(packed).unwrap_or_default() * rows as u64 / all as u64;
-            units.push(Unit { group: Some(group), offset, rows, first, batch, bytes });
-            first += rows as u64;
+        let packed = u64::try_from(packed).unwrap_or_default();
+        let groups = group..group + 1;
+        match units.last_mut() {
+            Some(last) if unpacked <= room => {
+                last.groups.end += 1;
+                last.bytes += packed;
+                room -= unpacked;
+            }
+            _ if unpacked <= UNIT => {
+                units.push(Unit { groups, part: None, first, bytes: packed });
+                room = TOGETHER.saturating_sub(unpacked);
+            }
+            _ => {
+                let share = all.div_ceil(unpacked.div_ceil(UNIT)).max(1);
+                for offset in (0..all).step_by(share) {
+                    let part = offset..all.min(offset + share);
+                    let bytes = packed * part.len() as u64 / all as u64;
+                    let first = first + offset as u64;
+                    units.push(Unit { groups: groups.clone(), part: Some(part), first, bytes });
+                }
+                room = 0;
+            }
         }
+        first += all as u64;
     }
     if units.is_empty() {
-        units.push(Unit { group: None, offset: 0, rows: 0, first, batch: 1, bytes: 0 });
+        units.push(Unit { groups: 0..0, part: None, first, bytes: 0 });
     }
     units
+}
+
+/// How many rows of a row group are read at a time.
+fn batch(about: &RowGroupMetaData) -> usize {
+    (BATCH / (unpacked(about) / rows_of(about).max(1)).max(1)).clamp(1, MOST_ROWS)
+}
+
+fn rows_of(about: &RowGroupMetaData) -> usize {
+    usize::try_from(about.num_rows()).unwrap_or_default()
+}
+
+fn unpacked(about: &RowGroupMetaData) -> usize {
+    usize::try_from(about.total_byte_size()).unwrap_or_default()
 }
 
 /// All parts as one file; their row groups are copied as they are.

@@ -143,7 +143,7 @@ impl Task {
             Self::Pass(outcome) => return outcome,
         };
         let (made, bytes) = match work {
-            Work::Group { plan, unit } => (plan.write(unit, rows, &part), unit.bytes),
+            Work::Group { plan, unit } => (plan.write(&unit, rows, &part), unit.bytes),
             Work::Lines { block, packed } => {
                 (block.write(rows, packed, &part), if packed { 0 } else { block.size() })
             }
@@ -191,7 +191,7 @@ fn feed_groups(
     let plan = Arc::new(Plan::of(&source.path, rows)?);
     let left = plan.units.iter().enumerate().skip(done);
     let task = |(number, unit): (usize, &Unit)| {
-        let work = Work::Group { plan: Arc::clone(&plan), unit: *unit };
+        let work = Work::Group { plan: Arc::clone(&plan), unit: unit.clone() };
         Task::Unit { work, part: Ledger::part(parts, number) }
     };
     Ok(left.map(task).all(|task| feed.give(task)))

@@ -7,18 +7,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, TimestampMillisecondType};
+use arrow_array::{ArrayRef, Date32Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use del_bulk::{Convert, Job, Parse, Rows, run, sources};
 use del_dialects::{Dialects, End, Sink, Turn};
 use del_wire::convert::{Converter, Source, Target};
 use del_wire::records::{RecordError, Request};
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Encoding;
-use parquet::data_type::{ByteArray, ByteArrayType, Int96, Int96Type};
+use parquet::arrow::{ArrowWriter, add_encoded_arrow_schema_to_metadata};
+use parquet::basic::{Encoding, LogicalType, Type};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, FixedLenByteArrayType, Int32Type, Int64Type, Int96, Int96Type,
+};
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 fn parse() -> impl Rows + Sync {
@@ -114,30 +119,114 @@ fn what_stays_is_packed_as_before_and_has_an_index_of_pages_if_it_had_one() {
     }
 }
 
+/// Arrow has seconds and days in milliseconds, which Parquet cannot state: what its schema says of such columns is left out.
+#[test]
+fn what_a_file_states_of_times_and_days_is_stated_again() {
+    let home = tempfile::tempdir().unwrap();
+    let input = home.path().join("stated.parquet");
+    let schema = parse_message_type(
+        "message m {
+            required int96 at;
+            required group both { required int32 day (DATE); required int64 bare; }
+            required group days (LIST) { repeated group list { required int32 element (DATE); } }
+            required binary text (UTF8);
+        }",
+    );
+    let (second, day) = (DataType::Timestamp(TimeUnit::Second, Some("UTC".into())), DataType::Date64);
+    let field = |name: &str, kind: &DataType| Field::new(name, kind.clone(), false);
+    let both = DataType::Struct(Fields::from(vec![field("day", &day), field("bare", &second)]));
+    let days = DataType::List(Arc::new(field("element", &day)));
+    let arrow = Schema::new(vec![
+        field("at", &second),
+        field("both", &both),
+        field("days", &days),
+        field("text", &DataType::Utf8),
+    ]);
+    let mut properties = WriterProperties::default();
+    add_encoded_arrow_schema_to_metadata(&arrow, &mut properties);
+    let file = File::create(&input).unwrap();
+    let mut writer =
+        SerializedFileWriter::new(file, Arc::new(schema.unwrap()), Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    // A second behind noon of the first of January 1970, twice.
+    let noon = Int96::from(vec![0x8442_4a00, 0x274a, 2_440_588]);
+    next::<Int96Type>(&mut group, &[noon; 2], None);
+    next::<Int32Type>(&mut group, &[18_399, -1], None);
+    next::<Int64Type>(&mut group, &[77, -77], None);
+    next::<Int32Type>(&mut group, &[1, 2, 3], Some((&[1, 1, 1], &[0, 1, 0])));
+    next::<ByteArrayType>(&mut group, &["a", "b"].map(ByteArray::from), None);
+    group.close().unwrap();
+    writer.close().unwrap();
+
+    let out = home.path().join("out");
+    assert_eq!(work(&parse(), &input, &out), 2);
+    let made = out.join("stated.parquet");
+    let (before, after) = (about(&input), about(&made));
+    let (before, after) = (before.file_metadata().schema_descr(), after.file_metadata().schema_descr());
+    let at = after.column(0);
+    assert_eq!(at.physical_type(), Type::INT64);
+    let milliseconds = LogicalType::timestamp(true, parquet::basic::TimeUnit::MILLIS);
+    assert_eq!(at.logical_type_ref(), Some(&milliseconds));
+    for leaf in 1..4 {
+        assert_eq!(after.column(leaf), before.column(leaf));
+    }
+    let times = TimestampMillisecondArray::from(vec![43_201_000; 2]).with_timezone("UTC");
+    assert_eq!(*column(&made, "at")[0].as_primitive::<TimestampMillisecondType>(), times);
+    let all = column(&made, "both");
+    let members = all[0].as_struct();
+    let days = |days: &[i32]| Date32Array::from(days.to_vec());
+    assert_eq!(*members.column(0).as_primitive::<Date32Type>(), days(&[18_399, -1]));
+    assert_eq!(members.column(1).data_type(), &second);
+    let list = column(&made, "days");
+    assert_eq!(*list[0].as_list::<i32>().values().as_primitive::<Date32Type>(), days(&[1, 2, 3]));
+}
+
+/// The next column of a row group, with its levels of definition and repetition.
+fn next<T: parquet::data_type::DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    levels: Option<(&[i16], &[i16])>,
+) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(values, levels.map(|both| both.0), levels.map(|both| both.1)).unwrap();
+    column.close().unwrap();
+}
+
 /// The old times of Spark are read as others, and what is read is written as these.
 #[test]
 fn what_would_be_written_otherwise_is_written_anew() {
     let home = tempfile::tempdir().unwrap();
     let input = home.path().join("old.parquet");
-    let schema = parse_message_type("message m { required int96 at; required binary text (UTF8); }").unwrap();
+    let schema = parse_message_type(
+        "message m {
+            required int96 at;
+            required fixed_len_byte_array(16) id (UUID);
+            required binary said (JSON);
+            required binary text (UTF8);
+        }",
+    );
+    let schema = schema.unwrap();
     let mut writer =
         SerializedFileWriter::new(File::create(&input).unwrap(), Arc::new(schema), Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    let mut at = group.next_column().unwrap().unwrap();
     // Noon of the first of January 1970, and the day after.
     let times = [2_440_588, 2_440_589].map(|day| Int96::from(vec![0, 10_060, day]));
-    at.typed::<Int96Type>().write_batch(&times, None, None).unwrap();
-    at.close().unwrap();
-    let mut text = group.next_column().unwrap().unwrap();
-    text.typed::<ByteArrayType>().write_batch(&["a", "b"].map(ByteArray::from), None, None).unwrap();
-    text.close().unwrap();
+    next::<Int96Type>(&mut group, &times, None);
+    let ids = [[7; 16]; 2].map(|id| ByteArray::from(id.to_vec()).into());
+    next::<FixedLenByteArrayType>(&mut group, &ids, None);
+    next::<ByteArrayType>(&mut group, &["1", "[]"].map(ByteArray::from), None);
+    next::<ByteArrayType>(&mut group, &["a", "b"].map(ByteArray::from), None);
     group.close().unwrap();
     writer.close().unwrap();
 
     let out = home.path().join("out");
     assert_eq!(work(&parse(), &input, &out), 2);
     let made = out.join("old.parquet");
-    for name in ["at", "text"] {
+    for name in ["at", "id", "said", "text"] {
         assert_eq!(column(&made, name), column(&input, name));
+    }
+    let leaf = |path: &Path, leaf| about(path).file_metadata().schema_descr().column(leaf);
+    for stays in [1, 2] {
+        assert_eq!(leaf(&made, stays), leaf(&input, stays));
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use del_bulk::{BulkError, Convert, Job, Parse, Report, Rows, Tally, run, sources};
 use del_dialects::{Dialects, End, Sink, Turn};
@@ -47,14 +47,23 @@ fn text(number: i64) -> Option<String> {
 
 /// A file with a row group for every thousand rows. Every hundredth row asks for a dialect that does not exist.
 fn write_parquet(path: &Path, from: i64) {
+    write_padded(path, from, 0);
+}
+
+/// With so many bytes beside in each row group.
+fn write_padded(path: &Path, from: i64, bytes: usize) {
     let numbers = from..from + ROWS;
-    let columns: [(&str, ArrayRef); 3] = [
+    let padding = |number: i64| (number % 1000 == 0).then(|| vec![0; bytes]);
+    let columns: [(&str, ArrayRef); 4] = [
         ("id", Arc::new(Int64Array::from_iter_values(numbers.clone()))),
         ("text", Arc::new(numbers.clone().map(text).collect::<StringArray>())),
         (
             "dialect",
-            Arc::new(numbers.map(|number| (number % 100 == 0).then_some("none")).collect::<StringArray>()),
+            Arc::new(
+                numbers.clone().map(|number| (number % 100 == 0).then_some("none")).collect::<StringArray>(),
+            ),
         ),
+        ("padding", Arc::new(numbers.map(padding).collect::<BinaryArray>())),
     ];
     let batch =
         RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap();
@@ -194,9 +203,11 @@ fn a_run_that_broke_off_goes_on_and_gives_the_same_bytes() {
     let home = tempfile::tempdir().unwrap();
     let input = home.path().join("in");
     fs::create_dir_all(input.join("deep")).unwrap();
-    for (name, from) in [("a.parquet", 0), ("deep/b.parquet", ROWS), ("c.parquet", 2 * ROWS)] {
+    for (name, from) in [("a.parquet", 0), ("deep/b.parquet", ROWS)] {
         write_parquet(&input.join(name), from);
     }
+    // A unit takes no two of its row groups.
+    write_padded(&input.join("c.parquet"), 2 * ROWS, 9 << 20);
     write_lines(&input.join("d.jsonl"), false);
     write_lines(&input.join("e.jsonl.zst"), true);
     let undisturbed = home.path().join("undisturbed");
