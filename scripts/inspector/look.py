@@ -159,7 +159,7 @@ def checked(page, base):
     expect(page.locator("#list a")).to_have_count(4)
     page.locator("#list a").first.click()
     expect(page.locator("h1")).to_contain_text("WWW")
-    assert page.locator("h1").bounding_box()["height"] < 100
+    page.wait_for_function("document.querySelector('h1')?.getBoundingClientRect().height < 100")
     expect(page.locator("main")).to_contain_text("Of the answer, the first 1.0 MB are kept")
     expect(page.locator("pre.model")).to_contain_text("It rains and rains")
     expect(page.locator("pre.model .name")).to_have_text("get_weather")

@@ -100,7 +100,9 @@ struct Said {
 impl Said {
     fn read(body: &str) -> Self {
         let Ok(outer) = Fields::read(body, "error") else { return Self::default() };
-        let inner = outer.get("error").unwrap_or(body);
+        // The event with which a response fails has all of that in it.
+        let response = outer.object("response").ok().flatten();
+        let inner = outer.get("error").or_else(|| response?.get("error")).unwrap_or(body);
         if let Ok(message) = string(inner, "error") {
             return Self { message: Some(message), ..Self::default() };
         }

@@ -116,6 +116,31 @@ fn what_comes_in_the_middle_of_a_call_waits_for_its_end() {
     }
 }
 
+/// Clients make a conversation shorter, or wait, upon what they know an error by.
+#[test]
+fn a_response_that_fails_says_what_it_is_to_every_client() {
+    for (code, words) in [
+        ("context_length_exceeded", ["prompt is too long", "context_length_exceeded"]),
+        ("rate_limit_exceeded", ["rate_limit_error", "rate_limit_exceeded"]),
+    ] {
+        let error = json!({"code": code, "message": "No."});
+        let failed = json!({"type": "response.failed", "response": {"status": "failed", "error": error}});
+        for (api, client, _, _) in APIS {
+            let server = FromServer::Responses(del_wire::responses::from_server::Responses::default());
+            let mut stream = Stream::between(reader(&[]), Ids::default(), server, client());
+            let mut out = Vec::new();
+            stream.push(format!("data: {failed}\n\n").as_bytes(), &mut out);
+            let out = String::from_utf8(out).unwrap();
+            let word = match api {
+                "anthropic" => words[0],
+                "responses" => words[1],
+                _ => "No.",
+            };
+            assert!(out.contains(word), "{api}: {out}");
+        }
+    }
+}
+
 /// Models that think between their calls seal each thought, also one that nobody may read.
 #[test]
 fn a_seal_between_two_calls_ends_the_first() {

@@ -84,6 +84,8 @@ struct WholeUsage {
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
     completion_tokens_details: Option<Details>,
+    prompt_cache_hit_tokens: Option<u64>,
+    cached_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -133,7 +135,12 @@ impl<'a> Whole<'a> {
             Usage {
                 prompt: usage.prompt_tokens.unwrap_or(0),
                 completion: usage.completion_tokens.unwrap_or(0),
-                cached: told.as_ref().and_then(|told| told.cached).unwrap_or(0),
+                cached: told
+                    .as_ref()
+                    .and_then(|told| told.cached)
+                    .or(usage.prompt_cache_hit_tokens)
+                    .or(usage.cached_tokens)
+                    .unwrap_or(0),
                 written: told.and_then(|told| told.written).unwrap_or(0),
                 reasoning: said.and_then(|said| said.reasoning).unwrap_or(0),
             }

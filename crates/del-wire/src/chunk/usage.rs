@@ -1,6 +1,6 @@
 //! What an answer cost.
 
-use crate::fields::Fields;
+use crate::fields::{Fields, list};
 
 /// Tokens of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,14 +40,31 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
+/// What an answer says of its cost. Moonshot's servers say it in the last choice of a stream, and Groq's in a member of their own.
 pub(super) fn usage(fields: &Fields<'_>) -> Option<Usage> {
+    let elsewhere = || {
+        let says = |choices: &&str| memchr::memmem::find(choices.as_bytes(), b"\"usage\"").is_some();
+        let choices = fields.get("choices").filter(says).and_then(|choices| list(choices, "choices").ok());
+        let choices = choices.unwrap_or_default();
+        let choices = choices.into_iter().filter_map(|choice| Fields::read(choice, "choices[]").ok());
+        choices.chain(fields.object("x_groq").ok().flatten()).find_map(|part| told(&part))
+    };
+    told(fields).or_else(elsewhere)
+}
+
+/// The same of one object.
+fn told(fields: &Fields<'_>) -> Option<Usage> {
     let of = |fields: &Fields<'_>, prompt: &str, completion: &str| {
         let (prompt, completion) = (fields.number(prompt), fields.number(completion));
         let detail = |of: &str, name: &str| fields.object(of).ok().flatten()?.number(name);
         (prompt.is_some() || completion.is_some()).then(|| Usage {
             prompt: prompt.unwrap_or(0),
             completion: completion.unwrap_or(0),
-            cached: detail("prompt_tokens_details", "cached_tokens").unwrap_or(0),
+            // DeepSeek's servers and Moonshot's have names of their own for it.
+            cached: detail("prompt_tokens_details", "cached_tokens")
+                .or_else(|| fields.number("prompt_cache_hit_tokens"))
+                .or_else(|| fields.number("cached_tokens"))
+                .unwrap_or(0),
             written: detail("prompt_tokens_details", "cache_write_tokens").unwrap_or(0),
             reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
         })
@@ -66,4 +83,36 @@ pub(super) fn times(fields: &Fields<'_>) -> Option<Times> {
         prompt: of("prompt_eval_duration"),
         completion: of("eval_duration"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Chunk;
+    use super::Usage;
+
+    #[test]
+    fn servers_say_it_in_places_of_their_own() {
+        let usage = Some(Usage { prompt: 7, completion: 3, cached: 5, ..Usage::default() });
+        let told = r#""prompt_tokens":7,"completion_tokens":3"#;
+        for json in [
+            format!(r#"{{"choices":[],"usage":{{{told},"prompt_tokens_details":{{"cached_tokens":5}}}}}}"#),
+            format!(
+                r#"{{"choices":[],"usage":{{{told},"prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":2}}}}"#
+            ),
+            format!(
+                r#"{{"choices":[{{"index":0,"message":{{"content":"a"}},"finish_reason":"stop"}}],"usage":{{{told},"prompt_cache_hit_tokens":5}}}}"#
+            ),
+            format!(
+                r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"stop","usage":{{{told},"cached_tokens":5}}}}]}}"#
+            ),
+            format!(
+                r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"stop"}}],"x_groq":{{"usage":{{{told},"cached_tokens":5}}}}}}"#
+            ),
+        ] {
+            assert_eq!(Chunk::read(&json).unwrap().usage, usage, "{json}");
+            assert_eq!(Chunk::read_whole(&json).unwrap().usage, usage, "{json}");
+        }
+        let none = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r"}}"#;
+        assert_eq!(Chunk::read(none).unwrap().usage, None);
+    }
 }
