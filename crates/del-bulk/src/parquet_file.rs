@@ -44,7 +44,7 @@ pub(crate) struct Plan {
 /// Some row groups, or some rows of one.
 #[derive(Debug, Clone)]
 pub(crate) struct Unit {
-    /// None in a file without row groups.
+    /// Empty in a file without row groups.
     groups: Range<usize>,
     /// Which rows of its row group, where it has not all of them.
     part: Option<Range<usize>>,
