@@ -10,8 +10,9 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use memchr::{memchr, memmem};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
+use tokio::time::Instant;
 
+use crate::alarm::Alarm;
 use crate::family::Family;
 use crate::refusal::Refusal;
 use crate::stamp::unique;
@@ -34,13 +35,34 @@ pub(crate) struct Heads<S> {
     stream: S,
     under_way: Arc<UnderWay>,
     place: Place,
-    /// A head has to come within this time of its first byte.
-    patience: Duration,
-    timer: Option<Pin<Box<Sleep>>>,
+    limits: Limits,
+    /// What is waited for, and until when.
+    waits_for: Option<(Wait, Instant)>,
+    alarm: Alarm,
     /// Something that was written waits to be taken.
     waits: bool,
     /// What is written in the place of a refusal without a word, and how much of that is.
     worded: Option<(Vec<u8>, usize)>,
+}
+
+/// How long a client may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// For a head, from its first byte on.
+    pub(crate) head: Duration,
+    /// To be silent between two requests, and before the first.
+    pub(crate) silence: Duration,
+}
+
+/// What is waited for with a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// The rest of a head.
+    Head,
+    /// The next request.
+    Request,
+    /// That the client takes the last words.
+    End,
 }
 
 /// Where the bytes that come next stand.
@@ -113,13 +135,39 @@ impl Head {
 }
 
 impl<S> Heads<S> {
-    pub(crate) fn new(stream: S, under_way: Arc<UnderWay>, patience: Duration) -> Self {
-        let place = Place::Head(Head::default());
-        Self { stream, under_way, place, patience, timer: None, waits: false, worded: None }
+    pub(crate) fn new(stream: S, under_way: Arc<UnderWay>, limits: Limits) -> Self {
+        Self {
+            stream,
+            under_way,
+            place: Place::Head(Head::default()),
+            limits,
+            waits_for: None,
+            alarm: Alarm::default(),
+            waits: false,
+            worded: None,
+        }
+    }
+
+    /// Ready when this was waited for long enough.
+    fn poll_late(&mut self, wait: Wait, context: &mut Context<'_>) -> Poll<()> {
+        let end = match self.waits_for {
+            Some((known, end)) if known == wait => end,
+            _ => {
+                let most = match wait {
+                    Wait::Head => self.limits.head,
+                    Wait::Request => self.limits.silence,
+                    Wait::End => LINGER,
+                };
+                Instant::now() + most
+            }
+        };
+        self.waits_for = Some((wait, end));
+        self.alarm.poll_at(end, context)
     }
 
     /// Takes note of what has come.
     fn see(&mut self, bytes: &[u8]) {
+        self.waits_for.take_if(|(wait, _)| *wait == Wait::Request);
         if self.under_way.is_idle()
             && let Place::Behind { .. } = self.place
         {
@@ -131,7 +179,7 @@ impl<S> Heads<S> {
                 self.under_way.sees_head(head.has_length);
                 let family = head.family.unwrap_or(Family::OpenAi);
                 self.place = Place::Behind { family, read: 0, last: [0; 4] };
-                self.timer = None;
+                self.waits_for = None;
                 self.see_behind(&bytes[end..]);
             }
             Place::Behind { .. } => self.see_behind(bytes),
@@ -203,16 +251,16 @@ fn worded(status: StatusCode, family: Family, before: &[u8], behind: &[u8]) -> V
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Heads<S> {
-    /// Nothing has come: of a head that has begun, something has to in time.
+    /// Nothing has come: of a head that has begun, something has to in time, and a head where there is no request.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !matches!(&self.place, Place::Head(head) if head.has_begun()) {
-            return Poll::Pending;
-        }
-        let patience = self.patience;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
-        ready!(timer.as_mut().poll(context));
-        self.timer = None;
-        if !self.waits {
+        let wait = match &self.place {
+            Place::Head(head) if head.has_begun() => Wait::Head,
+            _ if self.under_way.is_idle() => Wait::Request,
+            _ => return Poll::Pending,
+        };
+        ready!(self.poll_late(wait, context));
+        self.waits_for = None;
+        if wait == Wait::Head && !self.waits {
             let line = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n";
             let told = worded(StatusCode::REQUEST_TIMEOUT, self.family(), line, b"");
             // It fits, as nothing waits to be taken.
@@ -260,8 +308,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Heads<S> {
                 Poll::Pending => break,
             }
         }
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
-        timer.as_mut().poll(context)
+        self.poll_late(Wait::End, context)
     }
 }
 
@@ -327,7 +374,8 @@ mod tests {
     fn pair() -> (DuplexStream, Heads<DuplexStream>, Arc<UnderWay>) {
         let (theirs, ours) = duplex(4096);
         let under_way = Arc::<UnderWay>::default();
-        let heads = Heads::new(ours, Arc::clone(&under_way), PATIENCE);
+        let limits = Limits { head: PATIENCE, silence: 10 * PATIENCE };
+        let heads = Heads::new(ours, Arc::clone(&under_way), limits);
         (theirs, heads, under_way)
     }
 
@@ -357,6 +405,30 @@ mod tests {
         let (head, body) = told.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 408 ") && body.starts_with("{\"type\":\"error\""), "{told}");
         assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{told}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_connection_ends_without_a_word_and_each_request_begins_a_new_silence() {
+        let (mut theirs, mut heads, under_way) = pair();
+        for pause in [9, 0, 9] {
+            tokio::time::sleep(pause * PATIENCE).await;
+            theirs.write_all(b"GET /a HTTP/1.1\r\n\r\n").await.unwrap();
+            read(&mut heads).await.unwrap();
+            let begun = under_way.begin(&Request::new(axum::body::Body::empty()));
+            let answering = tokio::time::timeout(20 * PATIENCE, read(&mut heads)).await;
+            assert!(answering.is_err(), "nothing more is wanted of a client that waits: {answering:?}");
+            drop(begun);
+            let silent = tokio::time::timeout(9 * PATIENCE, read(&mut heads)).await;
+            assert!(silent.is_err(), "{silent:?}");
+            theirs.write_all(b"\r\n").await.unwrap();
+            read(&mut heads).await.unwrap();
+        }
+        let (begun, error) = (Instant::now(), read(&mut heads).await.unwrap_err());
+        assert_eq!((error.kind(), begun.elapsed()), (io::ErrorKind::TimedOut, 10 * PATIENCE));
+        drop(heads);
+        let mut told = String::new();
+        theirs.read_to_string(&mut told).await.unwrap();
+        assert_eq!(told, "");
     }
 
     #[tokio::test]

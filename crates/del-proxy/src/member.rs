@@ -15,7 +15,7 @@ use self::breaker::Breaker;
 use crate::coming::Coming;
 use crate::metrics::{Ended, Load, Metrics};
 use crate::refusal::Refusal;
-use crate::upstream::Upstream;
+use crate::upstream::{Goal, Upstream};
 
 /// A model server.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Member {
     pub(crate) upstream: Upstream,
     /// Its address, which may be shown.
     pub(crate) place: String,
+    /// Where it gives answers of a model.
+    answers: Goal,
     /// Requests under way.
     busy: AtomicUsize,
     breaker: Mutex<Breaker>,
@@ -62,6 +64,7 @@ impl Member {
     pub(crate) fn new(upstream: Upstream) -> Self {
         Self {
             place: upstream.place(),
+            answers: upstream.answers(),
             upstream,
             busy: AtomicUsize::new(0),
             breaker: Mutex::default(),
@@ -118,7 +121,7 @@ impl Member {
         match question {
             Question::Answer(query) => {
                 headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                upstream.ask(headers, query, body).await
+                upstream.ask(&self.answers, headers, query, body).await
             }
             Question::Path(method, path) => upstream.send(method, path, headers, body).await,
             Question::Above(method, path) => {

@@ -34,7 +34,7 @@ use crate::refusal::Refusal;
 use crate::route::Route;
 use crate::sites::{is_preflight, may_ask, may_read};
 use crate::stamp::unique;
-use crate::under_way::Unsure;
+use crate::under_way::{UnderWay, Unsure};
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -98,13 +98,18 @@ impl Paths {
 
     /// Answers what may come in, and gives refusals the shape of the API that was called, and every answer an id. In a
     /// `crowded` place, only how the proxy is.
-    pub(crate) async fn answer(&self, request: Request<Body>, crowded: bool) -> Response<Body> {
+    pub(crate) async fn answer(
+        &self,
+        request: Request<Body>,
+        crowded: bool,
+        under_way: Arc<UnderWay>,
+    ) -> Response<Body> {
         let (proxy, setup) = (&self.proxy, self.proxy.setup());
         let (mut parts, body) = request.into_parts();
         let (family, begun) = (Family::of(&parts), Instant::now());
         let path = parts.uri.path().to_owned();
         let id = parts.headers.get(REQUEST_ID).cloned();
-        let id = id.or_else(|| HeaderValue::from_str(&format!("req_{}", unique())).ok());
+        let id = id.or_else(|| HeaderValue::from_str(&["req_", &unique()].concat()).ok());
         let account = id
             .as_ref()
             .filter(|_| is_told(&path))
@@ -112,9 +117,9 @@ impl Paths {
         let site = setup.gate.site(&parts).cloned();
         let mut response = match enter(proxy, &setup, &mut parts, crowded) {
             Ok(None) if site.is_some() && is_preflight(&parts) => may_ask(&parts.headers),
-            Ok(None) => self.inside(setup, Request::from_parts(parts, body)).await,
+            Ok(None) => self.inside(setup, under_way, Request::from_parts(parts, body)).await,
             Ok(place) => {
-                let response = self.inside(setup, Request::from_parts(parts, body)).await;
+                let response = self.inside(setup, under_way, Request::from_parts(parts, body)).await;
                 response.map(|body| Body::new(Held::new(body, place)))
             }
             Err(refusal) => refusal.into_response(),
@@ -154,11 +159,16 @@ impl Paths {
         }
     }
 
-    async fn inside(&self, setup: Arc<Setup>, request: Request<Body>) -> Response<Body> {
+    async fn inside(
+        &self,
+        setup: Arc<Setup>,
+        under_way: Arc<UnderWay>,
+        request: Request<Body>,
+    ) -> Response<Body> {
         let path = request.uri().path();
         match ANSWERS.into_iter().find_map(|(known, api)| (known == path).then_some(api)) {
             Some(api) if request.method() == Method::POST => {
-                Arc::clone(&self.proxy).answer(setup, api, request).await.into_response()
+                Arc::clone(&self.proxy).answer(setup, api, request, Some(under_way)).await.into_response()
             }
             Some(_) if request.headers().get(header::UPGRADE).is_some_and(|to| to == "websocket") => {
                 // Codex asks so first, and goes on at once without one when it is told.

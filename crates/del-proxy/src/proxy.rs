@@ -39,7 +39,7 @@ use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
 use crate::surrogates::without_halves;
 use crate::timed::Timed;
-use crate::under_way::CutShort;
+use crate::under_way::{CutShort, UnderWay};
 use crate::upstream::{end_to_end, reason};
 
 /// Everything that requests share.
@@ -115,6 +115,7 @@ impl Proxy {
         setup: Arc<Setup>,
         api: Api,
         request: Request<Body>,
+        under_way: Option<Arc<UnderWay>>,
     ) -> Result<Response<Body>, Refusal> {
         let (parts, body) = request.into_parts();
         let bytes = setup.read(&parts, body).await?;
@@ -122,13 +123,13 @@ impl Proxy {
             account.asks(&bytes);
         }
         let Some(inspector) = self.inspector.clone() else {
-            return Exchange::new(self, setup, api, parts, bytes)?.run().await;
+            return Exchange::new(self, setup, api, parts, bytes)?.on(under_way).run().await;
         };
         let key = parts.extensions.get::<Arc<Holder>>().map(|holder| holder.name.clone());
         let path = parts.uri.path().to_owned();
         let watched = inspector.open(Opened { path, body: bytes.clone(), key });
         let answer = match Exchange::new(self, setup, api, parts, bytes) {
-            Ok(exchange) => exchange.watched_by(watched.entry()).run().await,
+            Ok(exchange) => exchange.on(under_way).watched_by(watched.entry()).run().await,
             Err(refusal) => Err(refusal),
         };
         match answer {
@@ -296,7 +297,7 @@ mod tests {
     use http_body::Frame;
 
     use super::*;
-    use crate::under_way::{Arriving, UnderWay};
+    use crate::under_way::Arriving;
 
     /// The beginning of a body whose rest does not come.
     struct Half(Option<Bytes>);

@@ -9,14 +9,14 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::at_once::AtOnce;
 use crate::half_open::HalfOpen;
-use crate::heads::Heads;
+use crate::heads::{Heads, Limits};
 use crate::held::Held;
 use crate::paths::Paths;
 use crate::proxy::Proxy;
@@ -104,23 +104,21 @@ fn connect(
     let on_its_way = Arc::clone(&under_way);
     let service = service_fn(move |request: Request<Incoming>| {
         let (begun, unsure) = on_its_way.begin(&request);
-        let paths = Arc::clone(&paths);
+        let (paths, on_its_way) = (Arc::clone(&paths), Arc::clone(&on_its_way));
         let mut request = request.map(|body| Arriving::of(&on_its_way, body));
-        request.extensions_mut().insert(Arc::clone(&on_its_way));
         if let Some(unsure) = unsure {
             request.extensions_mut().insert(unsure);
         }
         // A connection keeps room for what answers, as long as it is open: not for more than a box.
         Box::pin(async move {
-            let response = paths.answer(request, crowded).await;
+            let response = paths.answer(request, crowded, on_its_way).await;
             Ok::<_, Infallible>(response.map(|body| Held::new(body, begun)))
         })
     });
     let stream = Taking::new(HalfOpen::new(stream, Arc::clone(&under_way)), TAKE);
-    let stream = Heads::new(stream, Arc::clone(&under_way), HEAD);
+    let stream = Heads::new(stream, Arc::clone(&under_way), Limits { head: HEAD, silence: IDLE });
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
+        .header_read_timeout(None)
         .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(stream), service);
     let connection = open.watch(connection);

@@ -106,18 +106,23 @@ impl Upstream {
         self.send_to(method, url, headers, body).await
     }
 
-    /// Sends a request for an answer of a model.
+    /// Where it gives answers of a model.
+    pub(crate) fn answers(&self) -> Goal {
+        Goal::of(self.api.address(&self.base))
+    }
+
+    /// Sends a request for an answer of a model to where it gives them.
     pub(crate) async fn ask(
         &self,
+        answers: &Goal,
         headers: HeaderMap,
         query: &str,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
-        let url = match self.api {
-            ServerApi::OpenAi => format!("{}{query}", self.api.address(&self.base)),
-            api => api.address(&self.base),
-        };
-        self.send_to(Method::POST, url, headers, body).await
+        if self.api == ServerApi::OpenAi && !query.is_empty() {
+            return self.send_to(Method::POST, format!("{}{query}", answers.url), headers, body).await;
+        }
+        self.reach(&Method::POST, answers, headers, body).await
     }
 
     /// The address above the API that begins with `/v1`.
@@ -129,11 +134,21 @@ impl Upstream {
         &self,
         method: Method,
         url: String,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Coming>, Refusal> {
+        self.reach(&method, &Goal::of(url), headers, body).await
+    }
+
+    async fn reach(
+        &self,
+        method: &Method,
+        goal: &Goal,
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
         self.add_key(&mut headers);
-        match self.sent(&method, &url, headers, &body).await {
+        match self.sent(method, goal, headers, &body).await {
             Ok(response) => Ok(response),
             Err(Unreached::Silent) => Err(self.silent()),
             Err(Unreached::For(reason)) => {
@@ -147,13 +162,13 @@ impl Upstream {
     async fn sent(
         &self,
         method: &Method,
-        url: &str,
+        goal: &Goal,
         mut headers: HeaderMap,
         body: &Bytes,
     ) -> Result<Response<Coming>, Unreached> {
         let end = Instant::now() + self.first_byte;
         if let Some(lines) = &self.lines
-            && let Some(path) = Address::path(url)
+            && let Some(path) = &goal.path
         {
             add_own(&mut headers, lines.name());
             if let Some(answer) = ask_plainly(lines, method, path, &headers, body, end).await? {
@@ -162,7 +177,7 @@ impl Upstream {
             headers.remove(header::HOST);
             headers.remove(header::ACCEPT_ENCODING);
         }
-        let asked = self.ask_client(method, url, &headers, body);
+        let asked = self.ask_client(method, &goal.url, &headers, body);
         tokio::time::timeout_at(end, asked).await.unwrap_or(Err(Unreached::Silent))
     }
 
@@ -324,7 +339,7 @@ fn add_own(headers: &mut HeaderMap, name: &HeaderValue) {
 async fn ask_plainly(
     lines: &Arc<Lines>,
     method: &Method,
-    path: PathAndQuery,
+    path: &PathAndQuery,
     headers: &HeaderMap,
     body: &Bytes,
     end: Instant,
@@ -341,6 +356,20 @@ async fn ask_plainly(
         return Ok(None);
     }
     Ok(Some(Coming::of(answer).await?))
+}
+
+/// What is asked for at a server.
+#[derive(Debug)]
+pub(crate) struct Goal {
+    url: String,
+    /// On a connection of the server's own, where it has some.
+    path: Option<PathAndQuery>,
+}
+
+impl Goal {
+    fn of(url: String) -> Self {
+        Self { path: Address::path(&url), url }
+    }
 }
 
 /// Where a server is that takes plain HTTP.

@@ -25,6 +25,7 @@ use crate::patient::{Manner, patiently};
 use crate::refusal::Refusal;
 use crate::request::{Apart, Request, no_object};
 use crate::route::Route;
+use crate::under_way::UnderWay;
 
 pub(super) use self::asking::Way;
 pub(crate) use self::outcome::DROPPED;
@@ -54,6 +55,8 @@ pub(super) struct Exchange {
     mended: Mendings,
     /// Where it is kept for whoever looks.
     entry: Option<Arc<Entry>>,
+    /// What the connection knows of it.
+    under_way: Option<Arc<UnderWay>>,
     /// What the model has said in this answer, and how often it asked for definitions.
     said: String,
     rounds: u32,
@@ -173,9 +176,16 @@ impl Exchange {
             injected,
             mended,
             entry: None,
+            under_way: None,
             said,
             rounds: 0,
         }))
+    }
+
+    /// The same, which came on a connection.
+    pub(super) fn on(mut self: Box<Self>, connection: Option<Arc<UnderWay>>) -> Box<Self> {
+        self.under_way = connection;
+        self
     }
 
     /// The same, kept for whoever looks.
@@ -205,7 +215,7 @@ impl Exchange {
             content_type: client.content_type(),
             keep_alive: client.keep_alive(),
             after: self.setup.settings.keep_alive,
-            under_way: self.parts.extensions.get().cloned(),
+            under_way: self.under_way.clone(),
             failure: Box::new(move |refusal| {
                 if let Some(account) = account {
                     account.note(|record| record.error = Some(refusal.kind()));

@@ -61,7 +61,7 @@ async fn sum_up(proxy: &Arc<Proxy>, parts: &Parts, model: &str, conversation: &s
         request.headers_mut().remove(about_body);
     }
     *request.extensions_mut() = parts.extensions.clone();
-    let answer = Arc::clone(proxy).answer(setup, Api::Chat, request).await?;
+    let answer = Arc::clone(proxy).answer(setup, Api::Chat, request, None).await?;
     let said = to_bytes(answer.into_body(), LONGEST).await;
     let said = said.map_err(|error| Refusal::bad_gateway(format!("the summary broke off: {error}")))?;
     let chunk = Chunk::read_whole(&String::from_utf8_lossy(&said));
