@@ -1,6 +1,8 @@
 //! Heads of requests as they come on a connection, before HTTP's reader has them: it takes a length away where a request
 //! comes in chunks as well, has one limit of time for a slow head and an idle connection, and refuses without a word.
 
+mod head;
+
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,10 +10,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use memchr::{memchr, memmem};
+use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
+use self::head::Head;
 use crate::alarm::Alarm;
 use crate::family::Family;
 use crate::refusal::Refusal;
@@ -21,8 +24,6 @@ use crate::under_way::UnderWay;
 /// What was sent by a client that has been refused is taken for so long, that it may read why: a system tells clients nothing of
 /// an answer once it has closed the connection upon bytes that nobody took.
 const LINGER: Duration = Duration::from_secs(1);
-/// So much of a line tells its name.
-const NAME: usize = 64;
 /// How a refusal of HTTP's reader begins.
 const REFUSES: &[u8] = b"HTTP/1.1 4";
 /// What every answer of this proxy has.
@@ -74,64 +75,6 @@ enum Place {
     Behind { family: Family, read: u64, last: [u8; 4] },
     /// Something was sent ahead, so that it is not known where a head begins.
     Unknown,
-}
-
-/// What has come of a head.
-#[derive(Debug, Default)]
-struct Head {
-    /// The beginning of a line that has not come whole.
-    line: Vec<u8>,
-    /// The API that is called, once the first line has come.
-    family: Option<Family>,
-    has_length: bool,
-}
-
-impl Head {
-    fn has_begun(&self) -> bool {
-        self.family.is_some() || !self.line.is_empty()
-    }
-
-    /// Takes more of it; where it ends in this, once it does.
-    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
-        let mut rest = bytes;
-        while let Some(at) = memchr(b'\n', rest) {
-            let (line, behind) = rest.split_at(at + 1);
-            rest = behind;
-            let ends = if self.line.is_empty() {
-                self.ends_with(line)
-            } else {
-                self.keep(line);
-                let line = std::mem::take(&mut self.line);
-                self.ends_with(&line)
-            };
-            if ends {
-                return Some(bytes.len() - rest.len());
-            }
-        }
-        self.keep(rest);
-        None
-    }
-
-    fn keep(&mut self, more: &[u8]) {
-        let room = NAME.saturating_sub(self.line.len());
-        self.line.extend_from_slice(&more[..room.min(more.len())]);
-    }
-
-    /// True for the empty line behind all others. Those before the first count for nothing.
-    fn ends_with(&mut self, line: &[u8]) -> bool {
-        if line.trim_ascii().is_empty() {
-            return self.family.is_some();
-        }
-        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
-        if self.family.is_none() {
-            self.family = Some(Family::of_line(line));
-        } else if name.eq_ignore_ascii_case(b"content-length") {
-            self.has_length = true;
-        } else if name.eq_ignore_ascii_case(b"anthropic-version") {
-            self.family = Some(Family::Anthropic);
-        }
-        false
-    }
 }
 
 impl<S> Heads<S> {
@@ -429,21 +372,5 @@ mod tests {
         let mut told = String::new();
         theirs.read_to_string(&mut told).await.unwrap();
         assert_eq!(told, "");
-    }
-
-    #[tokio::test]
-    async fn a_head_is_known_wherever_it_is_cut() {
-        let head = b"\r\nPOST /api/chat HTTP/1.1\r\nA: content-length: 1\r\ncONTENT-lENGTH: 1\r\n\r\n";
-        for at in 0..=head.len() {
-            let mut known = Head::default();
-            let (first, second) = head.split_at(at);
-            let end = known.take(first).or_else(|| known.take(second).map(|end| at + end));
-            assert_eq!((end, known.family), (Some(head.len()), Some(Family::Ollama)), "{at}");
-            assert!(known.has_length, "{at}");
-        }
-        let mut known = Head::default();
-        let other = b"GET /content-length: HTTP/1.1\na: b\nx-content-length: 1\n\nContent-Length: 1\n\n";
-        assert_eq!(known.take(other), other.windows(2).position(|two| two == b"\n\n").map(|at| at + 2));
-        assert!(!known.has_length && known.family == Some(Family::OpenAi));
     }
 }

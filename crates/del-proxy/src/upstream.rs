@@ -1,5 +1,7 @@
 //! The model server behind the proxy.
 
+mod address;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +12,8 @@ use del_wire::ServerApi;
 use http_body_util::Full;
 use reqwest::{Client, Url};
 
+use self::address::Address;
+pub(crate) use self::address::Goal;
 use crate::coming::{Cause, Coming};
 use crate::keys::Key;
 use crate::line::{LineError, Lines};
@@ -356,57 +360,4 @@ async fn ask_plainly(
         return Ok(None);
     }
     Ok(Some(Coming::of(answer).await?))
-}
-
-/// What is asked for at a server.
-#[derive(Debug)]
-pub(crate) struct Goal {
-    url: String,
-    /// On a connection of the server's own, where it has some.
-    path: Option<PathAndQuery>,
-}
-
-impl Goal {
-    fn of(url: String) -> Self {
-        Self { path: Address::path(&url), url }
-    }
-}
-
-/// Where a server is that takes plain HTTP.
-struct Address {
-    host: String,
-    port: u16,
-    /// What it is called in requests.
-    name: HeaderValue,
-}
-
-impl Address {
-    const SCHEME: &str = "http://";
-
-    /// `None` for an address that needs more than a connection.
-    fn of(base: &str) -> Option<Self> {
-        Self::path(base)?;
-        let url = Url::parse(base).ok()?;
-        if !url.username().is_empty() || url.password().is_some() {
-            return None;
-        }
-        let host = url.host_str()?;
-        let name = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        Some(Self {
-            host: host.trim_matches(['[', ']']).to_owned(),
-            port: url.port_or_known_default()?,
-            name: HeaderValue::from_str(&name).ok()?,
-        })
-    }
-
-    /// Where it is asked there, where a request can say so.
-    fn path(url: &str) -> Option<PathAndQuery> {
-        let rest = url.strip_prefix(Self::SCHEME)?;
-        let at = rest.find(['/', '?']).unwrap_or(rest.len());
-        let path = &rest[at..];
-        if path.contains('#') {
-            return None;
-        }
-        PathAndQuery::try_from(if path.is_empty() { "/" } else { path }).ok()
-    }
 }
