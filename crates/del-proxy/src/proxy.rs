@@ -40,7 +40,7 @@ use crate::settings::{Settings, SettingsError};
 use crate::surrogates::without_halves;
 use crate::timed::Timed;
 use crate::under_way::{CutShort, UnderWay};
-use crate::upstream::{end_to_end, reason};
+use crate::upstream::{reason, that_go_on};
 
 /// Everything that requests share.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Proxy {
             account.note(|record| record.upstream = Some(response.body().place().to_owned()));
         }
         let (mut parts, body) = response.into_parts();
-        parts.headers = end_to_end(&parts.headers, |_| false);
+        parts.headers = that_go_on(parts.headers);
         Ok(Response::from_parts(parts, body))
     }
 }
@@ -239,13 +239,14 @@ impl Setup {
 
 /// The text of an answer of at most so many bytes.
 pub(crate) async fn text(body: Timed, limit: usize) -> Result<String, Refusal> {
-    Ok(String::from_utf8(bytes(body, limit).await?)
+    Ok(String::from_utf8(bytes(body, limit).await?.into())
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// The same as it came.
-async fn bytes(mut body: Timed, limit: usize) -> Result<Vec<u8>, Refusal> {
-    let mut bytes = Vec::new();
+async fn bytes(mut body: Timed, limit: usize) -> Result<Bytes, Refusal> {
+    // Most come in one piece.
+    let (mut first, mut bytes) = (Bytes::new(), Vec::new());
     while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let place = body.place();
         let Ok(frame) = frame else {
@@ -253,15 +254,22 @@ async fn bytes(mut body: Timed, limit: usize) -> Result<Vec<u8>, Refusal> {
                 "the model server at {place} broke off in the middle of its answer"
             )));
         };
-        let more = frame.data_ref().map_or(&[][..], |bytes| bytes);
-        if bytes.len() + more.len() > limit {
+        let more = frame.into_data().unwrap_or_default();
+        if first.len().max(bytes.len()) + more.len() > limit {
             return Err(Refusal::bad_gateway(format!(
                 "expected an answer of at most {limit} bytes from the model server at {place}, got more"
             )));
         }
-        bytes.extend_from_slice(more);
+        if first.is_empty() {
+            first = more;
+            continue;
+        }
+        if bytes.is_empty() {
+            bytes.extend_from_slice(&first);
+        }
+        bytes.extend_from_slice(&more);
     }
-    Ok(bytes)
+    Ok(if bytes.is_empty() { first } else { bytes.into() })
 }
 
 /// Of an address, with its question mark.

@@ -10,7 +10,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -53,7 +52,6 @@ pub async fn serve(
 ) -> Result<(), SettingsError> {
     let paths = Paths::new(Arc::clone(&proxy));
     let observers = Arc::clone(&proxy.observers);
-    let open = GracefulShutdown::new();
     let most = proxy.setup().settings.max_connections.min(Semaphore::MAX_PERMITS - TURNED_AWAY);
     let places = Arc::new(Semaphore::new(most + TURNED_AWAY));
     let mut stop = pin!(stop);
@@ -66,11 +64,13 @@ pub async fn serve(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connect(client, &paths, &open, proxy.stopping());
+        connect(client, &paths, proxy.stopping());
     }
     drop(listener);
     proxy.stop();
-    let _ = tokio::time::timeout(DRAIN, open.shutdown()).await;
+    // Every connection has a place until it ends.
+    let all = u32::try_from(most + TURNED_AWAY).unwrap_or(u32::MAX);
+    let _ = tokio::time::timeout(DRAIN, places.acquire_many(all)).await;
     let _ = tokio::task::spawn_blocking(move || observers.close()).await;
     Ok(())
 }
@@ -95,7 +95,6 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<Clien
 fn connect(
     Client { stream, place, crowded }: Client,
     paths: &Arc<Paths>,
-    open: &GracefulShutdown,
     mut stopping: watch::Receiver<bool>,
 ) {
     // A piece of an answer goes out when it comes, not when more has come.
@@ -121,7 +120,6 @@ fn connect(
         .header_read_timeout(None)
         .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(stream), service);
-    let connection = open.watch(connection);
     tokio::spawn(AtOnce::new(async move {
         let _place = place;
         let mut connection = pin!(connection);
@@ -129,6 +127,7 @@ fn connect(
             _ = &mut connection => return,
             _ = stopping.wait_for(|stops| *stops) => under_way.stop(),
         }
+        connection.as_mut().graceful_shutdown();
         // Half the head of a request would keep it open.
         if under_way.is_idle() {
             let _ = tokio::time::timeout(FLUSH, connection).await;

@@ -272,8 +272,6 @@ const KEYS: &[&str] = &["authorization", "x-api-key", "api-key"];
 
 /// The headers that are not about one connection or the pages of a browser alone, without those that are left out.
 pub(crate) fn end_to_end(headers: &HeaderMap, left_out: impl Fn(&HeaderName) -> bool) -> HeaderMap {
-    const PROXY_CONNECTION: &str = "proxy-connection";
-    const KEEP_ALIVE: &str = "keep-alive";
     let named = |name: &HeaderName| {
         let lists = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
         lists.flat_map(|names| names.split(',')).any(|other| name.as_str().eq_ignore_ascii_case(other.trim()))
@@ -281,23 +279,34 @@ pub(crate) fn end_to_end(headers: &HeaderMap, left_out: impl Fn(&HeaderName) -> 
     let some_are_named = headers.contains_key(header::CONNECTION);
     let mut kept = HeaderMap::with_capacity(headers.len() + 4);
     for (name, value) in headers {
-        let hop = matches!(
-            *name,
-            header::CONNECTION
-                | header::PROXY_AUTHENTICATE
-                | header::PROXY_AUTHORIZATION
-                | header::TE
-                | header::TRAILER
-                | header::TRANSFER_ENCODING
-                | header::UPGRADE
-        ) || matches!(name.as_str(), KEEP_ALIVE | PROXY_CONNECTION)
-            // Which pages may read an answer is between a browser and whom it asked.
-            || name.as_str().starts_with("access-control-");
-        if !(hop || left_out(name) || (some_are_named && named(name))) {
+        if !(is_of_one_hop(name) || left_out(name) || (some_are_named && named(name))) {
             kept.append(name.clone(), value.clone());
         }
     }
     kept
+}
+
+/// The same of an answer: mostly all of them.
+pub(crate) fn that_go_on(headers: HeaderMap) -> HeaderMap {
+    if headers.keys().any(is_of_one_hop) { end_to_end(&headers, |_| false) } else { headers }
+}
+
+/// True for a header that is about one connection, or says that others are.
+fn is_of_one_hop(name: &HeaderName) -> bool {
+    const PROXY_CONNECTION: &str = "proxy-connection";
+    const KEEP_ALIVE: &str = "keep-alive";
+    matches!(
+        *name,
+        header::CONNECTION
+            | header::PROXY_AUTHENTICATE
+            | header::PROXY_AUTHORIZATION
+            | header::TE
+            | header::TRAILER
+            | header::TRANSFER_ENCODING
+            | header::UPGRADE
+    ) || matches!(name.as_str(), KEEP_ALIVE | PROXY_CONNECTION)
+        // Which pages may read an answer is between a browser and whom it asked.
+        || name.as_str().starts_with("access-control-")
 }
 
 /// What went wrong, at the bottom of it.
