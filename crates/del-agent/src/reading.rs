@@ -2,7 +2,7 @@
 
 use del_dialects::{Collect, End, Event, FaultKind, Message, Parser, Part, ReadCall, Report, Sink, Span};
 use del_wire::{
-    ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError, finite,
+    ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError, read_finite,
 };
 use serde_json::Value;
 
@@ -99,18 +99,13 @@ impl Reading {
 
     pub(crate) fn chunk(&mut self, json: &str, watch: Watch<'_>) -> Result<(), Trouble> {
         let mut server = std::mem::take(&mut self.server);
-        let heard = server.event(json);
-        let finite = heard.as_ref().err().and_then(|_| finite(json));
-        let taken = match finite {
-            Some(finite) => self.heard(server.event(&finite), watch),
-            None => self.heard(heard, watch),
-        };
+        let taken = read_finite(json, |json| Ok(self.heard(server.event(json)?, watch)));
         self.server = server;
-        taken
+        taken.map_err(|error: WireError| Trouble::Garbage(error.to_string()))?
     }
 
-    fn heard(&mut self, heard: Result<Heard<'_>, WireError>, watch: Watch<'_>) -> Result<(), Trouble> {
-        let chunk = match heard.map_err(|error| Trouble::Garbage(error.to_string()))? {
+    fn heard(&mut self, heard: Heard<'_>, watch: Watch<'_>) -> Result<(), Trouble> {
+        let chunk = match heard {
             Heard::Chunk(chunk, _) => chunk,
             Heard::Nothing => return Ok(()),
             Heard::Done => {

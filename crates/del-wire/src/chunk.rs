@@ -9,7 +9,7 @@ use serde_json::Value;
 pub use self::alike::Chunks;
 use self::plain::{Plain, Whole};
 pub use self::usage::{Times, Usage};
-use self::usage::{times, usage};
+use self::usage::times;
 use crate::api_error::ApiError;
 use crate::citation::Citation;
 use crate::error::WireError;
@@ -151,8 +151,11 @@ impl Chunk {
         if is_error(fields) {
             return Ok(Self { error: Some(ApiError::from_stream(json)), ..Self::default() });
         }
+        let mut usage = usage::usage(fields);
         let choices = match fields.list("choices")? {
-            Some(choices) => choices.into_iter().map(choice).collect::<Result<_, _>>()?,
+            Some(choices) => {
+                choices.into_iter().map(|json| choice(json, &mut usage)).collect::<Result<_, _>>()?
+            }
             None if fields.get("message").is_some() || fields.has("done") => vec![ollama(fields)?],
             None if fields.has("choices") || fields.has("usage") => Vec::new(),
             None => return Err(WireError::shape("chunk", "an object with `choices` or `error`", json)),
@@ -161,7 +164,7 @@ impl Chunk {
             id: fields.text("id").ok().flatten(),
             model: fields.text("model").ok().flatten(),
             choices,
-            usage: usage(fields),
+            usage,
             error: None,
         })
     }
@@ -180,8 +183,10 @@ fn reason(fields: &Fields<'_>, name: &str) -> Result<Option<String>, WireError> 
     Ok(fields.text(name)?.filter(|reason| !reason.is_empty()))
 }
 
-fn choice(json: &str) -> Result<Delta, WireError> {
+/// Reads a choice. It may say what the answer cost, where nothing else does.
+fn choice(json: &str, usage: &mut Option<Usage>) -> Result<Delta, WireError> {
     let fields = Fields::read(json, "choices[]")?;
+    *usage = usage.or_else(|| usage::of_object(&fields));
     let (part, whole) = match fields.object("delta")? {
         Some(delta) => (Some(delta), false),
         None => (fields.object("message")?, true),

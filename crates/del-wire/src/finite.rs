@@ -9,9 +9,17 @@ use crate::balance::Balance;
 /// Members that hold the arguments of a call. There, what a number is may be guessed by whoever mends arguments, and told.
 const ARGUMENTS: [&str; 2] = ["arguments", "input"];
 
+/// Reads JSON of a server, and where it is none for such numbers alone, the same without them.
+pub fn read_finite<T, E>(json: &str, mut read: impl FnMut(&str) -> Result<T, E>) -> Result<T, E> {
+    read(json).or_else(|error| match finite(json) {
+        Some(finite) => read(&finite),
+        None => Err(error),
+    })
+}
+
 /// The same JSON without such numbers; `None` where there are none. One that says how likely a token was is as small as the
 /// APIs have it, any other is `null`. Arguments with one are the text that they are.
-pub fn finite(json: &str) -> Option<String> {
+fn finite(json: &str) -> Option<String> {
     let mut finite = String::new();
     let mut done = 0;
     let mut change = |range: Range<usize>, other: &str| {

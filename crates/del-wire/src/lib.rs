@@ -101,7 +101,7 @@ pub use assembly::Assembly;
 pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, GAP, Times, Usage};
 pub use citation::Citation;
 pub use error::WireError;
-pub use finite::finite;
+pub use finite::read_finite;
 pub use from_server::FromServer;
 pub use halves::lone_halves;
 pub use heard::Heard;

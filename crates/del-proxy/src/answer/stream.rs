@@ -6,7 +6,7 @@ use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
     Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Paragraphs, Raw, ToClient, Told,
-    ToldChoice, Usage, WireError, finite, on_one_line,
+    ToldChoice, Usage, WireError, on_one_line, read_finite,
 };
 use serde_json::{Map, Value};
 
@@ -244,11 +244,7 @@ impl Stream {
     fn event(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let data = &*on_one_line(data);
         let mut server = std::mem::take(&mut self.server);
-        let heard = self.heard(&mut server, data, out);
-        let done = match heard.map_err(|error| (finite(data), error)) {
-            Err((Some(data), _)) => self.heard(&mut server, &data, out),
-            other => other.map_err(|(_, error)| error),
-        };
+        let done = read_finite(data, |data| self.heard(&mut server, data, out));
         self.server = server;
         done.map_err(|error| error.to_string())?
     }

@@ -1,13 +1,12 @@
 //! An answer that comes at once.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
-    ApiError, Blocks, Delta, Finish, FromServer, Ids, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice,
-    finite,
+    ApiError, Blocks, Chunk, Delta, Finish, FromServer, Ids, Paragraphs, Piece, Raw, ToClient, Told,
+    ToldChoice, WireError, read_finite,
 };
 
 use super::choice::Choice;
@@ -64,19 +63,22 @@ pub fn translate_between(
     mut server: FromServer,
     client: &mut dyn ToClient,
 ) -> Result<Answer, Trouble> {
-    let mut body = Cow::Borrowed(body);
-    let chunk = match server.whole(&body).map_err(|error| (finite(&body), error)) {
-        Err((Some(finite), _)) => {
-            body = Cow::Owned(finite);
-            server.whole(&body)
-        }
-        other => other.map_err(|(_, error)| error),
-    };
-    let chunk = chunk.map_err(|error| Trouble::Garbage(error.to_string()))?;
+    let is_chat = server.is_chat();
+    let read = |body: &str| Ok(translated(reader, &mut ids, body, server.whole(body)?, is_chat, client));
+    read_finite(body, read).map_err(|error: WireError| Trouble::Garbage(error.to_string()))?
+}
+/// The same of an answer that is read. Its text may stay where it is in that for a client of the same API.
+fn translated(
+    reader: &Reader,
+    ids: &mut Ids,
+    body: &str,
+    chunk: Chunk,
+    is_chat: bool,
+    client: &mut dyn ToClient,
+) -> Result<Answer, Trouble> {
     if let Some(error) = chunk.error {
         return Err(Trouble::Refused(error));
     }
-    let is_chat = server.is_chat();
     let summary = Summary { usage: chunk.usage, ..Summary::default() };
     let mut answer = Answer { summary, ..Answer::default() };
     answer.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
@@ -91,12 +93,12 @@ pub fn translate_between(
             choices.push((Choice::new(reader), told, delta));
         }
         let (choice, _, last) = &mut choices[at];
-        choice.push(delta, reader, &mut ids);
+        choice.push(delta, reader, ids);
         *last = delta;
     }
     let choices = choices.into_iter().enumerate().map(|(place, (mut choice, mut told, last))| {
         let end = if last.finish == Some(Finish::Length) { End::Cut } else { End::End };
-        choice.finish(end, reader, &mut ids);
+        choice.finish(end, reader, ids);
         let asking = choice.asking().filter(|_| place == 0);
         answer.asking = answer.asking.take().or(asking);
         told.reason = Some(choice.reason(last.finish, last.reason.as_deref()));
@@ -131,7 +133,7 @@ pub fn translate_between(
         refused: answer.refused.len(),
         ..Summary::default()
     };
-    let raw = is_chat.then_some(Raw { json: &body, text: None });
+    let raw = is_chat.then_some(Raw { json: body, text: None });
     answer.body = client.whole(&Told { raw, chunk: &chunk, choices });
     Ok(answer)
 }

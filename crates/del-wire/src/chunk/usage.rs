@@ -1,6 +1,6 @@
 //! What an answer cost.
 
-use crate::fields::{Fields, list};
+use crate::fields::Fields;
 
 /// Tokens of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,39 +40,31 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// What an answer says of its cost. Moonshot's servers say it in the last choice of a stream, and Groq's in a member of their own.
+/// What an answer says of its cost. Groq's servers say it in a member of their own.
 pub(super) fn usage(fields: &Fields<'_>) -> Option<Usage> {
-    let elsewhere = || {
-        let says = |choices: &&str| memchr::memmem::find(choices.as_bytes(), b"\"usage\"").is_some();
-        let choices = fields.get("choices").filter(says).and_then(|choices| list(choices, "choices").ok());
-        let choices = choices.unwrap_or_default();
-        let choices = choices.into_iter().filter_map(|choice| Fields::read(choice, "choices[]").ok());
-        choices.chain(fields.object("x_groq").ok().flatten()).find_map(|part| told(&part))
-    };
-    told(fields).or_else(elsewhere)
+    let ollama = || counts(fields, "prompt_eval_count", "eval_count");
+    of_object(fields).or_else(ollama).or_else(|| of_object(&fields.object("x_groq").ok().flatten()?))
 }
 
-/// The same of one object.
-fn told(fields: &Fields<'_>) -> Option<Usage> {
-    let of = |fields: &Fields<'_>, prompt: &str, completion: &str| {
-        let (prompt, completion) = (fields.number(prompt), fields.number(completion));
-        let detail = |of: &str, name: &str| fields.object(of).ok().flatten()?.number(name);
-        (prompt.is_some() || completion.is_some()).then(|| Usage {
-            prompt: prompt.unwrap_or(0),
-            completion: completion.unwrap_or(0),
-            // DeepSeek's servers and Moonshot's have names of their own for it.
-            cached: detail("prompt_tokens_details", "cached_tokens")
-                .or_else(|| fields.number("prompt_cache_hit_tokens"))
-                .or_else(|| fields.number("cached_tokens"))
-                .unwrap_or(0),
-            written: detail("prompt_tokens_details", "cache_write_tokens").unwrap_or(0),
-            reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
-        })
-    };
-    match fields.object("usage") {
-        Ok(Some(usage)) => of(&usage, "prompt_tokens", "completion_tokens"),
-        _ => of(fields, "prompt_eval_count", "eval_count"),
-    }
+/// What the member `usage` of an object says. Moonshot's servers have it in the last choice of a stream.
+pub(super) fn of_object(fields: &Fields<'_>) -> Option<Usage> {
+    counts(&fields.object("usage").ok().flatten()?, "prompt_tokens", "completion_tokens")
+}
+
+fn counts(fields: &Fields<'_>, prompt: &str, completion: &str) -> Option<Usage> {
+    let (prompt, completion) = (fields.number(prompt), fields.number(completion));
+    let detail = |of: &str, name: &str| fields.object(of).ok().flatten()?.number(name);
+    (prompt.is_some() || completion.is_some()).then(|| Usage {
+        prompt: prompt.unwrap_or(0),
+        completion: completion.unwrap_or(0),
+        // DeepSeek's servers and Moonshot's have names of their own for it.
+        cached: detail("prompt_tokens_details", "cached_tokens")
+            .or_else(|| fields.number("prompt_cache_hit_tokens"))
+            .or_else(|| fields.number("cached_tokens"))
+            .unwrap_or(0),
+        written: detail("prompt_tokens_details", "cache_write_tokens").unwrap_or(0),
+        reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
+    })
 }
 
 pub(super) fn times(fields: &Fields<'_>) -> Option<Times> {
