@@ -47,7 +47,6 @@ impl Pool {
     /// The least busy of those that are not left alone, and of several the one whose turn it is. Where all are, the one
     /// that was longest.
     fn choose(&self, tried: &[usize]) -> Option<usize> {
-        let now = Instant::now();
         // Only a request that begins its way takes a turn.
         let step = usize::from(tried.is_empty());
         let (count, first) = (self.members.len(), self.next.fetch_add(step, Ordering::Relaxed));
@@ -55,7 +54,7 @@ impl Pool {
         order.filter(|at| !tried.contains(at)).min_by_key(|at| {
             let member = &self.members[*at];
             let breaker = member.breaker();
-            let alone = breaker.until().filter(|_| !breaker.lets_through(now));
+            let alone = breaker.until().filter(|_| !breaker.lets_through(Instant::now()));
             (alone, member.busy())
         })
     }

@@ -9,7 +9,5 @@ pub(crate) fn response_id(id: &str) -> String {
 
 /// An id that nothing else has: sixteen hexadecimal digits. Every request has one.
 pub(crate) fn unique() -> String {
-    const DIGITS: [u8; 16] = *b"0123456789abcdef";
-    let number = RandomState::new().build_hasher().finish();
-    (0..u64::BITS / 4).map(|digit| char::from(DIGITS[(number >> (4 * digit) & 15) as usize])).collect()
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }

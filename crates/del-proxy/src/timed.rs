@@ -1,5 +1,6 @@
 //! An answer of the model server that has to keep coming.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -17,10 +18,8 @@ use crate::member::Visit;
 #[derive(Debug)]
 pub(crate) struct Timed {
     body: Coming,
-    /// What came before anybody asked for it.
-    first: Option<Frame<Bytes>>,
-    /// What came behind a frame that was given.
-    next: Option<Came>,
+    /// What came before anybody asked for it, or behind a frame that was given.
+    ahead: VecDeque<Came>,
     /// How long the piece that is waited for may take, and since when it is waited for.
     patience: Duration,
     since: Option<Instant>,
@@ -56,8 +55,7 @@ impl Timed {
     pub(crate) fn new(body: Coming, first: Duration, between: Duration, visit: Visit) -> Self {
         Self {
             body,
-            first: None,
-            next: None,
+            ahead: VecDeque::new(),
             patience: first,
             since: None,
             alarm: Alarm::default(),
@@ -88,7 +86,7 @@ impl Timed {
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else { break };
             let frame = frame.map(|frame| frame.map_err(Interruption::Connection));
             let Some(more) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) else {
-                self.next = Some(frame);
+                self.ahead.push_back(frame);
                 break;
             };
             if all.is_empty() {
@@ -123,7 +121,8 @@ impl Timed {
     /// Waits for its first bytes, which then come first.
     pub(crate) async fn begin(&mut self) -> Result<(), Interruption> {
         let frame = std::future::poll_fn(|context| Pin::new(&mut *self).poll_frame(context)).await;
-        self.first = frame.transpose()?;
+        let first = frame.transpose()?;
+        self.ahead.push_front(first.map(Ok));
         Ok(())
     }
 }
@@ -137,12 +136,7 @@ impl Body for Timed {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Interruption>>> {
         let this = &mut *self;
-        if let Some(first) = this.first.take() {
-            let came = Some(Ok(first));
-            this.tell(came.as_ref());
-            return Poll::Ready(came);
-        }
-        let came = match this.next.take() {
+        let came = match this.ahead.pop_front() {
             Some(came) => came,
             None => match Pin::new(&mut this.body).poll_frame(context) {
                 Poll::Ready(frame) => {
@@ -166,10 +160,10 @@ impl Body for Timed {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.next.is_none() && self.body.is_end_stream()
+        self.ahead.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.first.is_some() || self.next.is_some() { SizeHint::default() } else { self.body.size_hint() }
+        if self.ahead.is_empty() { self.body.size_hint() } else { SizeHint::default() }
     }
 }

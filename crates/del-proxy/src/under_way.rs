@@ -109,12 +109,14 @@ impl UnderWay {
         let in_chunks = request.headers().contains_key(header::TRANSFER_ENCODING);
         let length = if in_chunks { IN_CHUNKS } else { request.body().size_hint().exact().unwrap_or(0) };
         self.body.store(length, Ordering::Relaxed);
-        let mut codings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
-        let coded = codings.next().is_some_and(|first| !first.as_bytes().eq_ignore_ascii_case(b"chunked"))
-            || codings.next().is_some();
+        let coded = || {
+            let mut codings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
+            codings.next().is_some_and(|first| !first.as_bytes().eq_ignore_ascii_case(b"chunked"))
+                || codings.next().is_some()
+        };
         let unsure = match self.head.swap(UNSEEN, Ordering::Relaxed) {
             _ if !in_chunks => None,
-            WITHOUT_LENGTH if coded => Some(Unsure::Coded),
+            WITHOUT_LENGTH if coded() => Some(Unsure::Coded),
             WITHOUT_LENGTH => None,
             WITH_LENGTH => Some(Unsure::BothLengths),
             _ => Some(Unsure::SentAhead),
@@ -188,7 +190,8 @@ impl Drop for Begun {
 #[derive(Debug)]
 pub(crate) struct Arriving<B> {
     body: B,
-    since: Instant,
+    /// Since when more of it is waited for.
+    since: Option<Instant>,
     under_way: Arc<UnderWay>,
 }
 
@@ -203,7 +206,7 @@ where
             return Body::new(body);
         }
         under_way.coming.store(true, Ordering::Relaxed);
-        Body::new(Self { body, since: Instant::now(), under_way: Arc::clone(under_way) })
+        Body::new(Self { body, since: None, under_way: Arc::clone(under_way) })
     }
 }
 
@@ -220,7 +223,8 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, BoxError>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-            let cut = self.under_way.poll_cut(self.since, context);
+            let since = *self.since.get_or_insert_with(Instant::now);
+            let cut = self.under_way.poll_cut(since, context);
             return cut.map(|why| Some(Err(why.into())));
         };
         if frame.is_none() {

@@ -124,7 +124,8 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
         if self.api == ServerApi::OpenAi && !query.is_empty() {
-            return self.send_to(Method::POST, format!("{}{query}", answers.url), headers, body).await;
+            let url = format!("{}{query}", answers.url);
+            return Box::pin(self.send_to(Method::POST, url, headers, body)).await;
         }
         self.reach(&Method::POST, answers, headers, body).await
     }
@@ -181,7 +182,8 @@ impl Upstream {
             headers.remove(header::HOST);
             headers.remove(header::ACCEPT_ENCODING);
         }
-        let asked = self.ask_client(method, &goal.url, &headers, body);
+        // It is large, and rare.
+        let asked = Box::pin(self.ask_client(method, &goal.url, &headers, body));
         tokio::time::timeout_at(end, asked).await.unwrap_or(Err(Unreached::Silent))
     }
 

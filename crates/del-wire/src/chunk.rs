@@ -8,8 +8,8 @@ use serde_json::Value;
 
 pub use self::alike::Chunks;
 use self::plain::{Plain, Whole};
-pub use self::usage::{Times, Usage};
 use self::usage::times;
+pub use self::usage::{Times, Usage};
 use crate::api_error::ApiError;
 use crate::citation::Citation;
 use crate::error::WireError;
