@@ -17,6 +17,10 @@ use del_wire::records::{RecordError, Request};
 use parquet::arrow::ArrowWriter;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+/// As `del` has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Rows as they are.
 #[derive(Clone)]
 struct Pass;

@@ -3,13 +3,14 @@
 //! Columns that come out as they were are copied as they are packed, where a unit has whole row groups.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, BufReader, BufWriter, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use bytes::Bytes;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -22,6 +23,7 @@ use parquet::file::metadata::{
     ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
@@ -54,10 +56,8 @@ pub(crate) struct Unit {
     pub(crate) bytes: u64,
 }
 
-/// A unit has at most so many bytes, unpacked.
+/// A unit has at most so many bytes, unpacked. What comes of a file that is one unit is not copied to its place.
 const UNIT: usize = 32 << 20;
-/// Row groups are one unit up to so many: what comes of a file that is one unit is not copied to its place.
-const TOGETHER: usize = 16 << 20;
 /// So many are read at a time, and at least one row: what is made of them should stay near the processor.
 const BATCH: usize = 1 << 19;
 const MOST_ROWS: usize = 8192;
@@ -82,7 +82,7 @@ impl Plan {
     /// Works on the rows of a unit, and writes what comes of them as a file of its own.
     pub(crate) fn write(&self, unit: &Unit, rows: &mut impl Rows, to: &Path) -> Result<Tally, Trouble> {
         let (schema, properties) = (Arc::clone(&self.schema), self.properties.clone());
-        let writer = ArrowWriter::try_new(File::create(to)?, schema, Some(properties))?;
+        let writer = ArrowWriter::try_new(created(to)?, schema, Some(properties))?;
         let (mut out, columns) = writer.into_serialized_writer()?;
         let mut tally = Tally::default();
         let mut first = unit.first;
@@ -108,8 +108,47 @@ impl Plan {
             }
             made.finish(&file, self.metadata.metadata(), group, &mut out)?;
         }
-        out.into_inner()?.sync_data()?;
+        kept(out)?;
         Ok(tally)
+    }
+}
+
+/// A file that is written.
+type Out = SerializedFileWriter<BufWriter<File>>;
+
+/// The system is asked for so many bytes at a time, and given as many.
+const PIECE: usize = 1 << 18;
+
+fn created(path: &Path) -> io::Result<BufWriter<File>> {
+    Ok(BufWriter::with_capacity(PIECE, File::create(path)?))
+}
+
+/// Ends a file, which is then on the disk.
+fn kept(out: Out) -> Result<(), Trouble> {
+    let file = out.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok(file.sync_data()?)
+}
+
+/// A file whose columns are copied.
+struct Packed<'f>(&'f File);
+
+impl Length for Packed<'_> {
+    fn len(&self) -> u64 {
+        Length::len(self.0)
+    }
+}
+
+impl ChunkReader for Packed<'_> {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let mut file = self.0.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::with_capacity(PIECE, file))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        self.0.get_bytes(start, length)
     }
 }
 
@@ -168,13 +207,14 @@ impl Made {
         source: &File,
         about: &ParquetMetaData,
         group: usize,
-        out: &mut SerializedFileWriter<File>,
+        out: &mut Out,
     ) -> Result<(), ParquetError> {
         let mut out = out.next_row_group()?;
         for column in self.columns {
             match column {
                 Column::Copied(mut leaves) => {
-                    leaves.try_for_each(|leaf| out.append_column(source, chunk(about, group, leaf)))?;
+                    leaves
+                        .try_for_each(|leaf| out.append_column(&Packed(source), chunk(about, group, leaf)))?;
                 }
                 Column::Written(writers) => writers
                     .into_iter()
@@ -254,7 +294,7 @@ fn units(metadata: &ParquetMetaData) -> Vec<Unit> {
             }
             _ if unpacked <= UNIT => {
                 units.push(Unit { groups, part: None, first, bytes: packed });
-                room = TOGETHER.saturating_sub(unpacked);
+                room = UNIT - unpacked;
             }
             _ => {
                 let share = all.div_ceil(unpacked.div_ceil(UNIT)).max(1);
@@ -306,29 +346,25 @@ pub(crate) fn join(parts: &[PathBuf], to: &Path) -> Result<(), Trouble> {
         append(&file, &metadata, writer)?;
     }
     match whole {
-        Some(writer) => Ok(writer.into_inner()?.sync_data()?),
+        Some(writer) => kept(writer),
         None => Err(Trouble::Target(io::ErrorKind::NotFound.into())),
     }
 }
 
 /// A file with the schema and the words of a part.
-fn begin(to: &Path, part: &ParquetMetaData) -> Result<SerializedFileWriter<File>, Trouble> {
+fn begin(to: &Path, part: &ParquetMetaData) -> Result<Out, Trouble> {
     let about = part.file_metadata();
     let words = about.key_value_metadata().cloned();
     let properties = WriterProperties::builder().set_key_value_metadata(words).build();
     let schema = about.schema_descr().root_schema_ptr();
-    Ok(SerializedFileWriter::new(File::create(to)?, schema, Arc::new(properties))?)
+    Ok(SerializedFileWriter::new(created(to)?, schema, Arc::new(properties))?)
 }
 
-fn append(
-    part: &File,
-    metadata: &ParquetMetaData,
-    whole: &mut SerializedFileWriter<File>,
-) -> Result<(), Trouble> {
+fn append(part: &File, metadata: &ParquetMetaData, whole: &mut Out) -> Result<(), Trouble> {
     for (group, about) in metadata.row_groups().iter().enumerate() {
         let mut out = whole.next_row_group()?;
         for leaf in 0..about.num_columns() {
-            out.append_column(part, chunk(metadata, group, leaf))?;
+            out.append_column(&Packed(part), chunk(metadata, group, leaf))?;
         }
         out.close()?;
     }

@@ -207,7 +207,7 @@ fn a_run_that_broke_off_goes_on_and_gives_the_same_bytes() {
         write_parquet(&input.join(name), from);
     }
     // A unit takes no two of its row groups.
-    write_padded(&input.join("c.parquet"), 2 * ROWS, 9 << 20);
+    write_padded(&input.join("c.parquet"), 2 * ROWS, 17 << 20);
     write_lines(&input.join("d.jsonl"), false);
     write_lines(&input.join("e.jsonl.zst"), true);
     let undisturbed = home.path().join("undisturbed");
