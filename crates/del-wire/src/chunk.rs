@@ -55,7 +55,8 @@ pub struct Delta {
     pub citations: Vec<Citation>,
     /// What stands for the conversation so far from now on, as the server of a response says it.
     pub compaction: Option<Value>,
-    /// The kinds of what the server has in its answer that no other API has a place for, such as what its own tools did.
+    /// The kinds of what the server has in its answer that no other API has a place for, such as what its own tools did, and
+    /// the pictures that it made.
     pub unread: Vec<String>,
     /// How likely the tokens of the text were: the server's list, as JSON.
     pub logprobs: Option<String>,
@@ -240,6 +241,9 @@ pub(crate) fn message(fields: &Fields<'_>, whole: bool) -> Result<Delta, WireErr
     if let Some(Ok(Value::Array(list))) = fields.get("annotations").map(serde_json::from_str) {
         delta.citations.extend(list.into_iter().map(Citation::of_chat));
     }
+    let made =
+        ["audio", "images"].into_iter().filter(|name| fields.get(name).is_some_and(|json| json != "[]"));
+    delta.unread.extend(made.map(str::to_owned));
     for name in ["reasoning_content", "reasoning", "thinking"] {
         let here = fields.get(name).filter(|json| json.starts_with('"'));
         if let Some(text) = here.map(|json| string(json, name)).transpose()?.filter(|text| !text.is_empty()) {
@@ -276,8 +280,11 @@ fn content_parts(json: &str, delta: &mut Delta) -> Result<(), WireError> {
             let mut inner = Delta::default();
             content_parts(thinking, &mut inner)?;
             delta.reasoning.get_or_insert_default().push_str(&inner.content.unwrap_or_default());
+            delta.unread.append(&mut inner.unread);
         } else if let Some(text) = part.text("text")? {
             delta.content.get_or_insert_default().push_str(&text);
+        } else {
+            delta.unread.extend(word(&part, "type"));
         }
     }
     Ok(())

@@ -158,6 +158,11 @@ pub trait ToClient: Debug + Send {
         false
     }
 
+    /// True where what is not read of a server's answer goes on as it is, if the server speaks this API.
+    fn keeps_unread(&self) -> bool {
+        false
+    }
+
     /// The answer as its client may ask for it again, as JSON, once it is over; nothing where the API has no such thing.
     fn kept(&self) -> Option<String> {
         None

@@ -300,7 +300,9 @@ impl Stream {
             return Ok(());
         }
         self.usage = chunk.usage.or(self.usage);
-        self.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
+        if raw.is_none() || !self.client.keeps_unread() {
+            self.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
+        }
         let mut choices = Vec::with_capacity(chunk.choices.len());
         for (place, delta) in chunk.choices.iter().enumerate() {
             choices.extend(self.choice(delta, place, !go_on.contains(&delta.choice))?);

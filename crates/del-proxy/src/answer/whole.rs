@@ -81,7 +81,9 @@ fn translated(
     }
     let summary = Summary { usage: chunk.usage, ..Summary::default() };
     let mut answer = Answer { summary, ..Answer::default() };
-    answer.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
+    if !is_chat || !client.keeps_unread() {
+        answer.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
+    }
     let mut choices: Vec<(Choice, ToldChoice, &Delta)> = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
         // Chats say all of a choice in one place, and may leave out its number.

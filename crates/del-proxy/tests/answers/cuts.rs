@@ -14,7 +14,7 @@ use crate::apis::{APIS, Api, Message};
 use crate::cases::{Case, cases, tools};
 use crate::client::{is_object, reader, says};
 
-const CHAT: Api = ("chat", || Box::new(Chat::new(1, false)), chat_stream, chat_whole);
+pub(crate) const CHAT: Api = ("chat", || Box::new(Chat::new(1, false)), chat_stream, chat_whole);
 
 fn apis() -> impl Iterator<Item = Api> {
     std::iter::once(CHAT).chain(APIS)

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::apis::{APIS, Message};
 use crate::client::{Assembled, reader, stream_between, whole_between};
+use crate::cuts::CHAT;
 
 /// What an answer is made of.
 const PARTS: [(&str, &str); 9] = [
@@ -238,6 +239,43 @@ fn what_is_left_out_of_an_answer_is_named() {
             // Streams of Ollama's API have no comments.
             assert_eq!((told, out.contains(text)), (usize::from(api != "ollama"), true), "{out}");
             assert!(!out.contains("max_tokens") && !out.contains("incomplete\"") && !out.contains("length"));
+        }
+    }
+}
+
+/// What a model makes beside text stays in a chat, and is named where the client's API has no place for it.
+#[test]
+fn pictures_and_sounds_of_a_chat_are_named_where_they_are_left_out() {
+    let picture = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}});
+    let sound = json!({"id": "a", "data": "AA==", "transcript": "Done."});
+    let leaked = json!("<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>");
+    let parts = json!([{"type": "text", "text": "Done."}, picture]);
+    for (content, more, kind) in [
+        (json!("Done."), json!({"images": [picture]}), "images"),
+        (leaked.clone(), json!({"images": [picture]}), "images"),
+        (json!("Done."), json!({"audio": sound}), "audio"),
+        (leaked, json!({"audio": sound}), "audio"),
+        (parts, json!({}), "image_url"),
+    ] {
+        let mut message = json!({"role": "assistant", "content": content});
+        more.as_object().unwrap().iter().for_each(|(name, value)| message[name] = value.clone());
+        let choice = |name: &str, reason: &str| json!([{"index": 0, name: message, "finish_reason": reason}]);
+        let whole = json!({"choices": choice("message", "stop")}).to_string();
+        let chunk = json!({"choices": choice("delta", "stop")});
+        let chat = (kind != "image_url").then_some(CHAT);
+        for (api, client, _, _) in APIS.into_iter().chain(chat) {
+            let stays = api == "chat";
+            let (server, ids) = (FromServer::chat(), Ids::default());
+            let answer = translate_between(&reader(&[]), ids, &whole, server, &mut *client()).unwrap();
+            assert_eq!(answer.left_out.contains(kind), !stays, "{api} {kind}");
+            assert_eq!(answer.body.contains("AA=="), stays, "{api} {kind}");
+            let mut stream = Stream::between(reader(&[]), Ids::default(), FromServer::chat(), client());
+            let mut out = Vec::new();
+            stream.push(in_stream(std::slice::from_ref(&chunk)).as_bytes(), &mut out);
+            stream.end(None, &mut out);
+            let out = String::from_utf8(out).unwrap();
+            let told = out.contains(&format!(": x-del-dropped-content: {kind}\n"));
+            assert_eq!((told, out.contains("AA==")), (!stays && api != "ollama", stays), "{out}");
         }
     }
 }

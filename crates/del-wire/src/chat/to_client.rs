@@ -250,6 +250,10 @@ impl ToClient for Chat {
         true
     }
 
+    fn keeps_unread(&self) -> bool {
+        true
+    }
+
     fn cites(&self, citation: &Citation) -> bool {
         citation.for_chat().is_some()
     }

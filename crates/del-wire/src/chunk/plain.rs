@@ -44,6 +44,8 @@ struct PlainDelta<'a> {
     #[expect(dead_code, reason = "one that is not empty is not read")]
     annotations: Option<[IgnoredAny; 0]>,
     refusal: Option<IgnoredAny>,
+    audio: Option<IgnoredAny>,
+    images: Option<IgnoredAny>,
     tool_calls: Option<IgnoredAny>,
     function_call: Option<IgnoredAny>,
 }
@@ -102,7 +104,7 @@ impl PlainDelta<'_> {
     /// True where there is more to it than text.
     fn has_more(&self) -> bool {
         let thoughts = [&self.reasoning_content, &self.reasoning, &self.thinking];
-        let others = [&self.refusal, &self.tool_calls, &self.function_call];
+        let others = [&self.refusal, &self.audio, &self.images, &self.tool_calls, &self.function_call];
         thoughts.iter().chain(&others).any(|member| member.is_some())
     }
 }
