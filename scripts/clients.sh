@@ -123,6 +123,10 @@ start_server() {
     [[ $line =~ base\ URL\ ([^,]+),\ pid\ ([0-9]+) ]] || die "cannot read the demo's line: $line"
     upstream=${BASH_REMATCH[1]}
     server_pid=${BASH_REMATCH[2]}
+    # As on a machine that slept: the server has to be there behind it.
+    kill -STOP "$server_pid"
+    sleep 2
+    kill -CONT "$server_pid"
     echo "==> try what the demo suggests"
     bash -c "$(sed -n '/^Try: /,$ { s/^Try: //; p }' "$cache/demo.log")" </dev/null | grep -i 'flour' ||
         die "what the demo suggests does not work; it is at the end of $cache/demo.log"

@@ -38,7 +38,8 @@ find_pip() {
     local bundled
     ((${#pip[@]} == 0)) || return 0
     if "$python" -m pip --version >/dev/null 2>&1; then
-        pip=("$python" -m pip)
+        # With its path: where PATH is another one later, the name may be that of a Python without pip.
+        pip=("$(command -v "$python")" -m pip)
         return
     fi
     if "$venv/bin/python" -m ensurepip >/dev/null 2>&1; then

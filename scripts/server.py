@@ -8,6 +8,7 @@ import argparse
 import os
 import pathlib
 import signal
+import time
 
 import xllamacpp
 
@@ -22,9 +23,11 @@ def main():
     parent = os.getppid()
     server = xllamacpp.Server(parameters(options))
     announce(server.listening_address, options.address_file)
-    while not signal.sigtimedwait(STOP_SIGNALS, 1):
+    # Looked at, not waited for: `sigtimedwait` of CPython says that a signal came when the process was only suspended.
+    while not STOP_SIGNALS & signal.sigpending():
         if not options.stay and os.getppid() != parent:
             break
+        time.sleep(0.1)
     # Taking the server down properly can hang while a request is open.
     os._exit(0)
 

@@ -63,7 +63,7 @@ check() {
 }
 
 speed() {
-    local push=$here/target/release/examples/push
+    local push=${CARGO_TARGET_DIR:-$here/target}/release/examples/push
     PUSH=$push inside "$1" speed.py overhead 2>/dev/null
     inside "$1" speed.py "${1%%==*}" 2>/dev/null
 }

@@ -84,6 +84,8 @@ def copied(request):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # What follows a head would wait 40 ms for word that the head has come.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass

@@ -161,17 +161,19 @@ impl Lines {
         }
     }
 
-    /// Closes what waited too long, until nothing waits.
+    /// Closes each once it has waited too long, until nothing waits.
     async fn close_idle(self: Arc<Self>) {
+        let mut end = Instant::now() + LONGEST_IDLE;
         loop {
-            tokio::time::sleep(LONGEST_IDLE).await;
+            tokio::time::sleep_until(end).await;
             let mut idle = self.idle();
             idle.lines.retain(|(_, since)| since.elapsed() < LONGEST_IDLE);
-            if idle.lines.is_empty() {
+            let Some((_, longest)) = idle.lines.first() else {
                 idle.lines.shrink_to_fit();
                 idle.watched = false;
                 return;
-            }
+            };
+            end = *longest + LONGEST_IDLE;
         }
     }
 
@@ -249,5 +251,32 @@ impl fmt::Debug for Line {
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Answer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn each_connection_that_waits_is_closed_at_its_own_time() {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = server.local_addr().unwrap().port();
+        let lines = Lines::new("127.0.0.1".into(), port, HeaderValue::from_static("server"), LONGEST_IDLE);
+        let (first, second) = (lines.connect().await.unwrap(), lines.connect().await.unwrap());
+        tokio::time::pause();
+        let waiting = async |seconds| {
+            tokio::time::sleep(Duration::from_secs_f32(seconds)).await;
+            lines.idle().lines.len()
+        };
+        lines.keep(first);
+        assert_eq!(waiting(1.0).await, 1);
+        lines.keep(second);
+        assert_eq!(waiting(2.5).await, 2);
+        assert_eq!(waiting(1.0).await, 1);
+        assert_eq!(waiting(1.0).await, 0);
+        assert!(!lines.idle().watched);
     }
 }
