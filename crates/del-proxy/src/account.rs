@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, HeaderValue, Response};
 use del_agent::Mode;
 use del_wire::Mendings;
 use http_body::{Body as _, Frame, SizeHint};
@@ -129,7 +129,7 @@ impl Observers {
     }
 
     /// A request begins, unless nobody wants to know.
-    pub(crate) fn open(self: &Arc<Self>, parts: &mut Parts, id: &str) -> Option<Arc<Account>> {
+    pub(crate) fn open(self: &Arc<Self>, parts: &mut Parts, id: &HeaderValue) -> Option<Arc<Account>> {
         if self.list.is_empty() {
             return None;
         }
@@ -138,7 +138,7 @@ impl Observers {
             trace.pass_on(&mut parts.headers);
         }
         let record = Record {
-            id: id.to_owned(),
+            id: String::from_utf8_lossy(id.as_bytes()).into_owned(),
             at: Some(SystemTime::now()),
             method: parts.method.to_string(),
             path: parts.uri.path().to_owned(),

@@ -74,7 +74,7 @@ impl Member {
 
     /// What the server says of its models, for a look at whether it is there.
     pub(crate) async fn look(&self) -> Result<StatusCode, Refusal> {
-        let sent = self.upstream.send(Method::GET, "/models", HeaderMap::new(), Bytes::new());
+        let sent = self.upstream.send(Method::GET, "/models", &HeaderMap::new, Bytes::new());
         match tokio::time::timeout(LOOK, sent).await {
             Ok(sent) => sent.map(|response| response.status()),
             Err(_) => Err(Refusal::bad_gateway("the model server does not answer")),
@@ -116,17 +116,18 @@ impl Member {
         sent: &Sent<'_>,
     ) -> Result<Response<Coming>, Refusal> {
         let upstream = &self.upstream;
-        let mut headers = upstream.forwarded(sent.headers, sent.key_is_ours);
+        let forwarded = || upstream.forwarded(sent.headers, sent.key_is_ours);
+        let of_json = || {
+            let mut headers = forwarded();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers
+        };
         let body = sent.body.clone();
         match question {
-            Question::Answer(query) => {
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                upstream.ask(&self.answers, headers, query, body).await
-            }
-            Question::Path(method, path) => upstream.send(method, path, headers, body).await,
+            Question::Answer(query) => upstream.ask(&self.answers, &of_json, query, body).await,
+            Question::Path(method, path) => upstream.send(method, path, &forwarded, body).await,
             Question::Above(method, path) => {
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                upstream.send_to(method, format!("{}{path}", upstream.root()), headers, body).await
+                upstream.send_to(method, format!("{}{path}", upstream.root()), &of_json, body).await
             }
         }
     }

@@ -110,10 +110,8 @@ impl Paths {
         let path = parts.uri.path().to_owned();
         let id = parts.headers.get(REQUEST_ID).cloned();
         let id = id.or_else(|| HeaderValue::from_str(&["req_", &unique()].concat()).ok());
-        let account = id
-            .as_ref()
-            .filter(|_| is_told(&path))
-            .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
+        let account =
+            id.as_ref().filter(|_| is_told(&path)).and_then(|id| proxy.observers.open(&mut parts, id));
         let site = setup.gate.site(&parts).cloned();
         let mut response = match enter(proxy, &setup, &mut parts, crowded) {
             Ok(None) if site.is_some() && is_preflight(&parts) => may_ask(&parts.headers),

@@ -35,6 +35,9 @@ pub enum Engine {
 const SILENCE: Duration = Duration::from_secs(600);
 const ANTHROPIC_VERSION: &str = "anthropic-version";
 
+/// The headers of a request: nothing is kept of those that were sent, and most are sent once.
+pub(crate) type Headers<'h> = dyn Fn() -> HeaderMap + Sync + 'h;
+
 /// A model server, and how to speak to it.
 #[derive(Debug)]
 pub struct Upstream {
@@ -100,7 +103,7 @@ impl Upstream {
         &self,
         method: Method,
         path: &str,
-        headers: HeaderMap,
+        headers: &Headers<'_>,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
         let url = match self.api {
@@ -119,7 +122,7 @@ impl Upstream {
     pub(crate) async fn ask(
         &self,
         answers: &Goal,
-        headers: HeaderMap,
+        headers: &Headers<'_>,
         query: &str,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
@@ -139,7 +142,7 @@ impl Upstream {
         &self,
         method: Method,
         url: String,
-        headers: HeaderMap,
+        headers: &Headers<'_>,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
         self.reach(&method, &Goal::of(url), headers, body).await
@@ -149,11 +152,15 @@ impl Upstream {
         &self,
         method: &Method,
         goal: &Goal,
-        mut headers: HeaderMap,
+        headers: &Headers<'_>,
         body: Bytes,
     ) -> Result<Response<Coming>, Refusal> {
-        self.add_key(&mut headers);
-        match self.sent(method, goal, headers, &body).await {
+        let with_key = || {
+            let mut headers = headers();
+            self.add_key(&mut headers);
+            headers
+        };
+        match self.sent(method, goal, &with_key, &body).await {
             Ok(response) => Ok(response),
             Err(Unreached::Silent) => Err(self.silent()),
             Err(Unreached::For(reason)) => {
@@ -168,22 +175,19 @@ impl Upstream {
         &self,
         method: &Method,
         goal: &Goal,
-        mut headers: HeaderMap,
+        headers: &Headers<'_>,
         body: &Bytes,
     ) -> Result<Response<Coming>, Unreached> {
         let end = Instant::now() + self.first_byte;
         if let Some(lines) = &self.lines
             && let Some(path) = &goal.path
         {
-            add_own(&mut headers, lines.name());
-            if let Some(answer) = ask_plainly(lines, method, path, &headers, body, end).await? {
+            if let Some(answer) = ask_plainly(lines, method, path, headers, body, end).await? {
                 return Ok(answer);
             }
-            headers.remove(header::HOST);
-            headers.remove(header::ACCEPT_ENCODING);
         }
         // It is large, and rare.
-        let asked = Box::pin(self.ask_client(method, &goal.url, &headers, body));
+        let asked = Box::pin(self.ask_client(method, &goal.url, headers(), body));
         tokio::time::timeout_at(end, asked).await.unwrap_or(Err(Unreached::Silent))
     }
 
@@ -208,7 +212,7 @@ impl Upstream {
         &self,
         method: &Method,
         url: &str,
-        headers: &HeaderMap,
+        headers: HeaderMap,
         body: &Bytes,
     ) -> Result<Response<Coming>, Unreached> {
         let send = |client: &Client| {
@@ -355,7 +359,7 @@ async fn ask_plainly(
     lines: &Arc<Lines>,
     method: &Method,
     path: &PathAndQuery,
-    headers: &HeaderMap,
+    headers: &Headers<'_>,
     body: &Bytes,
     end: Instant,
 ) -> Result<Option<Response<Coming>>, Unreached> {
@@ -363,7 +367,8 @@ async fn ask_plainly(
         let mut request = Request::new(Full::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = Uri::from(path.clone());
-        *request.headers_mut() = headers.clone();
+        *request.headers_mut() = headers();
+        add_own(request.headers_mut(), lines.name());
         request
     };
     let answer = lines.ask(request, end).await?;
