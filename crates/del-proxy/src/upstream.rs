@@ -181,10 +181,9 @@ impl Upstream {
         let end = Instant::now() + self.first_byte;
         if let Some(lines) = &self.lines
             && let Some(path) = &goal.path
+            && let Some(answer) = ask_plainly(lines, method, path, headers, body, end).await?
         {
-            if let Some(answer) = ask_plainly(lines, method, path, headers, body, end).await? {
-                return Ok(answer);
-            }
+            return Ok(answer);
         }
         // It is large, and rare.
         let asked = Box::pin(self.ask_client(method, &goal.url, headers(), body));
