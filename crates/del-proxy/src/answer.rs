@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
-use del_wire::{Piece, Reading, ToClient, ToldChoice, ToolNames, Usage, hybrid};
+use del_wire::{Chunk, Piece, Reading, ToClient, ToldChoice, ToolNames, Usage, hybrid};
 
 pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
@@ -165,6 +165,13 @@ impl Reader {
             Some(begun) => reading.begun_with(begun),
             None => reading,
         }
+    }
+}
+
+/// Notes the kinds of what is not read of a chunk, unless it goes on as it is to a client of the API that the server speaks.
+fn note_unread(chunk: &Chunk, has_raw: bool, client: &dyn ToClient, kinds: &mut BTreeSet<String>) {
+    if !has_raw || !client.keeps_unread() {
+        kinds.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
     }
 }
 

@@ -11,7 +11,7 @@ use del_wire::{
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
-use super::{Asking, CHANGED, LEFT_OUT, REFUSED, Reader, Summary, leave_out};
+use super::{Asking, CHANGED, LEFT_OUT, REFUSED, Reader, Summary, leave_out, note_unread};
 use crate::lists;
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
@@ -300,9 +300,7 @@ impl Stream {
             return Ok(());
         }
         self.usage = chunk.usage.or(self.usage);
-        if raw.is_none() || !self.client.keeps_unread() {
-            self.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
-        }
+        note_unread(chunk, raw.is_some(), &*self.client, &mut self.left_out);
         let mut choices = Vec::with_capacity(chunk.choices.len());
         for (place, delta) in chunk.choices.iter().enumerate() {
             choices.extend(self.choice(delta, place, !go_on.contains(&delta.choice))?);

@@ -10,7 +10,7 @@ use del_wire::{
 };
 
 use super::choice::Choice;
-use super::{Asking, Reader, Summary, leave_out};
+use super::{Asking, Reader, Summary, leave_out, note_unread};
 
 /// An answer for the client.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,7 +67,8 @@ pub fn translate_between(
     let read = |body: &str| Ok(translated(reader, &mut ids, body, server.whole(body)?, is_chat, client));
     read_finite(body, read).map_err(|error: WireError| Trouble::Garbage(error.to_string()))?
 }
-/// The same of an answer that is read. Its text may stay where it is in that for a client of the same API.
+
+/// The same of an answer that was read: `body` is what it was read from.
 fn translated(
     reader: &Reader,
     ids: &mut Ids,
@@ -81,9 +82,7 @@ fn translated(
     }
     let summary = Summary { usage: chunk.usage, ..Summary::default() };
     let mut answer = Answer { summary, ..Answer::default() };
-    if !is_chat || !client.keeps_unread() {
-        answer.left_out.extend(chunk.choices.iter().flat_map(|delta| &delta.unread).cloned());
-    }
+    note_unread(&chunk, is_chat, client, &mut answer.left_out);
     let mut choices: Vec<(Choice, ToldChoice, &Delta)> = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
         // Chats say all of a choice in one place, and may leave out its number.
