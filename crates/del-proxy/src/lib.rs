@@ -39,6 +39,7 @@ mod packed;
 mod pages;
 mod paths;
 mod patient;
+mod pieces;
 mod pool;
 mod proxy;
 mod refusal;

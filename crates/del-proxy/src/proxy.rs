@@ -32,6 +32,7 @@ use crate::member::{Question, Sent};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::packed;
+use crate::pieces::Pieces;
 use crate::pool::Turn;
 use crate::refusal::Refusal;
 use crate::request::KnownTools;
@@ -245,8 +246,7 @@ pub(crate) async fn text(body: Timed, limit: usize) -> Result<String, Refusal> {
 
 /// The same as it came.
 async fn bytes(mut body: Timed, limit: usize) -> Result<Bytes, Refusal> {
-    // Most come in one piece.
-    let (mut first, mut bytes) = (Bytes::new(), Vec::new());
+    let mut pieces = Pieces::default();
     while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let place = body.place();
         let Ok(frame) = frame else {
@@ -255,21 +255,14 @@ async fn bytes(mut body: Timed, limit: usize) -> Result<Bytes, Refusal> {
             )));
         };
         let more = frame.into_data().unwrap_or_default();
-        if first.len().max(bytes.len()) + more.len() > limit {
+        if pieces.len() + more.len() > limit {
             return Err(Refusal::bad_gateway(format!(
                 "expected an answer of at most {limit} bytes from the model server at {place}, got more"
             )));
         }
-        if first.is_empty() {
-            first = more;
-            continue;
-        }
-        if bytes.is_empty() {
-            bytes.extend_from_slice(&first);
-        }
-        bytes.extend_from_slice(&more);
+        pieces.add(more);
     }
-    Ok(if bytes.is_empty() { first } else { bytes.into() })
+    Ok(pieces.into_bytes())
 }
 
 /// Of an address, with its question mark.

@@ -13,6 +13,7 @@ use crate::alarm::Alarm;
 use crate::coming::{Cause, Coming};
 use crate::inspector::Tap;
 use crate::member::Visit;
+use crate::pieces::Pieces;
 
 /// A body that fails when nothing comes of it for too long.
 #[derive(Debug)]
@@ -35,9 +36,6 @@ type Came = Option<Result<Frame<Bytes>, Interruption>>;
 
 /// Of what has come at once, so much is given at once.
 const MOST_AT_ONCE: usize = 64 << 10;
-
-/// Where more than one piece has come, there is room for so much.
-const AT_LEAST: usize = 4 << 10;
 
 /// Why an answer ends early.
 #[derive(Debug, thiserror::Error)]
@@ -74,28 +72,23 @@ impl Timed {
     /// A frame, and what else has come by now: a server that writes an event at a time is read as fast as one that
     /// writes all of them.
     fn with_all_that_came(&mut self, came: Came, context: &mut Context<'_>) -> Came {
-        let first = match came {
-            Some(Ok(frame)) => match frame.into_data() {
-                Ok(bytes) => bytes,
-                Err(trailers) => return Some(Ok(trailers)),
-            },
-            end => return end,
+        let first = match data(came) {
+            Ok(first) => first,
+            Err(other) => return other,
         };
-        let mut all = Vec::new();
-        while first.len().max(all.len()) < MOST_AT_ONCE && !self.body.is_end_stream() {
+        let mut all = Pieces::default();
+        all.add(first);
+        while all.len() < MOST_AT_ONCE && !self.body.is_end_stream() {
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else { break };
-            let frame = frame.map(|frame| frame.map_err(Interruption::Connection));
-            let Some(more) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) else {
-                self.ahead.push_back(frame);
-                break;
-            };
-            if all.is_empty() {
-                all.reserve((first.len() + 2 * more.len()).max(AT_LEAST));
-                all.extend_from_slice(&first);
+            match data(frame.map(|frame| frame.map_err(Interruption::Connection))) {
+                Ok(more) => all.add(more),
+                Err(other) => {
+                    self.ahead.push_back(other);
+                    break;
+                }
             }
-            all.extend_from_slice(more);
         }
-        Some(Ok(Frame::data(if all.is_empty() { first } else { all.into() })))
+        Some(Ok(Frame::data(all.into_bytes())))
     }
 
     /// Ready when nothing has come for too long.
@@ -124,6 +117,14 @@ impl Timed {
         let first = frame.transpose()?;
         self.ahead.push_front(first.map(Ok));
         Ok(())
+    }
+}
+
+/// The bytes that came, or what else did.
+fn data(came: Came) -> Result<Bytes, Came> {
+    match came {
+        Some(Ok(frame)) => frame.into_data().map_err(|trailers| Some(Ok(trailers))),
+        end => Err(end),
     }
 }
 
