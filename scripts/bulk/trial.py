@@ -142,20 +142,21 @@ def worker_at_work(process: subprocess.Popen[bytes]) -> int:
 
 
 def rates(program: str, source: Path, home: Path) -> None:
-    """Rows a second on one core: reading and writing the same columns with pyarrow, and the same with work in between."""
+    """Rows a second, with every core and by processor time: reading and writing the same columns with pyarrow, and the same
+    with work in between."""
 
     def pyarrow() -> None:
         (home / "pyarrow").mkdir(parents=True, exist_ok=True)
         for path in sorted(source.iterdir()):
             with pq.ParquetFile(path) as given, pq.ParquetWriter(home / "pyarrow" / path.name, given.schema_arrow) as out:
                 for group in range(given.metadata.num_row_groups):
-                    out.write_table(given.read_row_group(group, use_threads=False))
+                    out.write_table(given.read_row_group(group))
 
     def run(*command: str) -> Callable[[], None]:
         def work() -> None:
             out = home / command[0]
             shutil.rmtree(out, ignore_errors=True)
-            subprocess.run([program, *command, "--threads", "1", "--out", str(out), str(source)], capture_output=True)
+            subprocess.run([program, *command, "--out", str(out), str(source)], capture_output=True)
 
         return work
 
@@ -165,13 +166,12 @@ def rates(program: str, source: Path, home: Path) -> None:
         (home / "package").mkdir(parents=True, exist_ok=True)
         column = ParseColumn("text")
         for path in sorted(source.iterdir()):
-            made = column(pq.read_table(path, use_threads=False))
+            made = column(pq.read_table(path))
             pq.write_table(made, home / "package" / path.name)
 
     columns = [pq.read_table(path, columns=["text"])["text"] for path in source.iterdir()]
     count = sum(map(len, columns))
     print(f"rate: rows of {sum(pc.sum(pc.binary_length(column)).as_py() for column in columns) / count:,.0f} bytes")
-    pa.set_cpu_count(1)
     work = {
         "pyarrow alone": pyarrow,
         "del parse": run("parse"),
@@ -179,17 +179,25 @@ def rates(program: str, source: Path, home: Path) -> None:
         "del convert": run("convert", "--to", "hermes"),
         "ParseColumn": package,
     }
-    least = {name: min(seconds(one) for _ in range(3)) for name, one in work.items()}
-    for name, best in least.items():
-        print(f"rate: {name}: {count / best:,.0f} rows/s of one core, {least['pyarrow alone'] / best:.2f} of pyarrow alone")
+    least = {name: cost(one) for name, one in work.items()}
+    wall, processor = least["pyarrow alone"]
+    for name, (seconds, spent) in least.items():
+        print(
+            f"rate: {name}: {count / seconds:,.0f} rows/s, {wall / seconds:.2f} of pyarrow alone; "
+            f"{count / spent:,.0f} a second of one core, {processor / spent:.2f}"
+        )
 
 
-def seconds(work: Callable[[], None]) -> float:
-    """Processor time, that of children among it: the machine may be busy."""
-    before = os.times()
-    work()
-    after = os.times()
-    return max(sum(after[:4]) - sum(before[:4]), 0.01)  # the clock's step
+def cost(work: Callable[[], None]) -> tuple[float, float]:
+    """The least seconds of five runs by the clock, and the least of processor time, that of children among it."""
+    clock, processor = [], []
+    for _ in range(5):
+        before, since = os.times(), time.perf_counter()
+        work()
+        clock.append(time.perf_counter() - since)
+        after = os.times()
+        processor.append(max(sum(after[:4]) - sum(before[:4]), 0.01))  # the step of these clocks
+    return min(clock), min(processor)
 
 
 def wait_for_a_third(out: Path, source: Path, alive: Callable[[], bool]) -> int:
