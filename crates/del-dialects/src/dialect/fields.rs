@@ -112,6 +112,12 @@ impl FieldForm {
             *marks = source.cores(marks);
         }
         form.values(table)?;
+        if form.tag().is_some() {
+            // Either quote may stand around an attribute.
+            for marks in [&mut form.header_close, &mut form.value_close] {
+                marks.extend(marks.clone().iter().map(|mark| mark.replace('"', "'")));
+            }
+        }
         form.xml = !form.json && table.get("xml")?;
         form.noise = table.get("noise")?;
         form.free = table.get("free")?;

@@ -228,7 +228,7 @@ fn value(form: &FieldForm, ending: impl Iterator<Item = Spelling>, openers: &[St
     let stems = stems.filter(|stem| has_fixed_closer(form) && stem.starts_with("</") && stem.len() > 3);
     marks.extend(stems.map(|stem| (stem.to_owned(), Misspelt)));
     if form.tag().is_some() {
-        marks.extend(["\" ", "\">"].map(|end| (end.to_owned(), Attribute)));
+        marks.extend(["\" ", "\">", "' ", "'>"].map(|end| (end.to_owned(), Attribute)));
     }
     let own = marks.len();
     // A mark as short as `<` is too common in values to mean that their closer is missing.

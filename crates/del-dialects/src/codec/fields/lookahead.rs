@@ -201,6 +201,10 @@ impl<'a> Lookahead<'a> {
             };
             let closes = found.delimiter != Delimiter::Field;
             from = match self.keyed(found.end, closes) {
+                _ if closes && self.is_in_other_quotes(found) => {
+                    from = found.end;
+                    continue;
+                }
                 Keyed::Whole(_) if !closes => return Own::Opener(found.start),
                 Keyed::Whole(len) => found.end + len,
                 Keyed::Half => break found.start,
@@ -244,6 +248,12 @@ impl<'a> Lookahead<'a> {
         if half { Keyed::Half } else { Keyed::Other }
     }
 
+    /// True for what ends an attribute in other quotes than those of this value.
+    fn is_in_other_quotes(&self, found: Found) -> bool {
+        let mark = self.text[found.start..].trim_start();
+        self.field.quote.is_some_and(|quote| !mark.starts_with(quote))
+    }
+
     /// The end of an attribute as the end of its tag, if other attributes are all that stands between them.
     fn of_tag(&mut self, found: Found) -> Option<Found> {
         let (form, from) = (self.given.form, found.start + 1);
@@ -269,6 +279,9 @@ impl<'a> Lookahead<'a> {
     pub(super) fn of_key(&mut self, found: Found) -> Option<Found> {
         let form = self.given.form;
         let (from, closes, other) = match found.delimiter {
+            Delimiter::Attribute | Delimiter::Closer if self.is_in_other_quotes(found) => {
+                return Some(Found { delimiter: Delimiter::Data, ..found });
+            }
             Delimiter::KeyCloser => (found.end, true, Delimiter::Data),
             Delimiter::Attribute => return self.of_tag(found),
             Delimiter::Field if self.field.elements => (found.end, false, Delimiter::Field),

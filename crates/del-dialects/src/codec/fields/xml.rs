@@ -89,11 +89,13 @@ pub(super) fn rest_of_tag(rest: &[u8], tag: &str, given: impl Fn(&[u8]) -> bool)
             let name = rest[at..].iter().take_while(|byte| is_word(**byte)).count();
             at += name;
             let name = &rest[at - name..at];
-            takes(&mut at, "=\"")?;
-            if name.is_empty() || given(name) {
+            takes(&mut at, "=")?;
+            let quote = *rest.get(at).ok_or(Keyed::Half)?;
+            if name.is_empty() || given(name) || !matches!(quote, b'"' | b'\'') {
                 return Err(Keyed::Other);
             }
-            at += rest[at..].iter().position(|byte| *byte == b'"').ok_or(Keyed::Half)? + 1;
+            at += 1;
+            at += rest[at..].iter().position(|byte| *byte == quote).ok_or(Keyed::Half)? + 1;
             whole = at;
         }
         at += 1 + white_space(&rest[at + 1..]);
