@@ -88,6 +88,12 @@ impl FieldForm {
         self.value_close.iter().any(|close| close == "\"/>").then_some(tag)
     }
 
+    /// True where values are attributes of XML: each ends at the quote that it began with.
+    pub fn is_quoted(&self) -> bool {
+        let ends = |marks: &[String]| marks.first().is_some_and(|mark| mark.contains('"'));
+        self.xml && ends(&self.header_close) && ends(&self.value_close)
+    }
+
     /// True for an attribute of that tag in every field.
     pub fn has_attribute(&self, name: &[u8]) -> bool {
         let marks = self.open.iter().chain(&self.header_close);
@@ -112,15 +118,15 @@ impl FieldForm {
             *marks = source.cores(marks);
         }
         form.values(table)?;
-        if form.tag().is_some() {
+        form.xml = !form.json && table.get("xml")?;
+        if form.is_quoted() {
             // Either quote may stand around an attribute.
             for marks in [&mut form.header_close, &mut form.value_close] {
                 marks.extend(marks.clone().iter().map(|mark| mark.replace('"', "'")));
             }
         }
-        form.xml = !form.json && table.get("xml")?;
         form.noise = table.get("noise")?;
-        form.free = table.get("free")?;
+        form.free |= table.get::<bool>("free")?;
         if !form.value_open.is_empty() {
             let typed = table.get::<Option<[String; 2]>>("typed")?;
             form.typed = typed.map(|marks| marks.map(|mark| source.cores(&[mark])));
@@ -219,7 +225,12 @@ impl FieldForm {
         let framed = before_value.ends_with('\n') && closer.starts_with('\n');
         // The end of its line may be all that ends a header.
         let header_close = if header_close.is_empty() && framed { "\n" } else { header_close };
-        if open.is_empty() || header_close.is_empty() || (value_close.is_empty() && !unclosed) {
+        // Attributes have nothing but white space before their names.
+        let attributes = open.is_empty() && header_close == "=\"" && value_close == "\"";
+        if (open.is_empty() && !attributes)
+            || header_close.is_empty()
+            || (value_close.is_empty() && !unclosed)
+        {
             return Err("a field with markup before {key}, between {key} and {value}, and after {value}");
         }
         if unclosed && open.len() < MIN_OPENER {
@@ -227,7 +238,8 @@ impl FieldForm {
         }
         let some = |mark: &str| if mark.is_empty() { Vec::new() } else { vec![mark.to_owned()] };
         Ok(Self {
-            open: loosened(open),
+            open: if attributes { Vec::new() } else { loosened(open) },
+            free: attributes,
             header_close: some(header_close),
             value_open: some(value_open),
             value_close: some(value_close),

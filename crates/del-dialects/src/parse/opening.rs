@@ -8,7 +8,7 @@ mod strict;
 
 use super::body::Reading;
 use super::gap::Gap;
-use super::plan::{Body, Opener, Plan, Target, Walk};
+use super::plan::{Body, Opener, Plan, Target, Walk, bit};
 use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
@@ -132,12 +132,20 @@ impl Opening {
         opening
     }
 
+    /// The same for a walk that reads alike what was passed, which is not read again.
+    fn as_read_by(&self, opener: Opener, plan: &Plan) -> Option<Self> {
+        let [mine, theirs] = [self.walk, opener.walk].map(|walk| plan.walks[walk].steps.get(..self.step));
+        let found = opener.step.is_some_and(|step| self.opened & bit(step) != 0);
+        let alike = found && self.place == Place::Site && self.name.is_some() && mine? == theirs?;
+        alike.then(|| Self { walk: opener.walk, scan: Scan::default(), bare_tag: false, ..*self })
+    }
+
     /// The mark of `step` was there, and ends at `behind`.
     fn pass(&mut self, walk: &Walk, step: usize, behind: usize) {
         self.missed |= walk.misses(self.step, step);
         self.marked = true;
         self.block |= step < walk.call && walk.is_written(step);
-        self.opened |= 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
+        self.opened |= bit(step);
         if walk.head(step).is_some() {
             self.enter(step, behind);
             self.place = Place::Head(step);

@@ -22,7 +22,7 @@ use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use thought::Role;
 use thought::{EDGES, Thought};
-pub(super) use walk::{MIN_NAMED, Step, Walk};
+pub(super) use walk::{MIN_NAMED, Step, Walk, bit};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
 #[derive(Debug)]

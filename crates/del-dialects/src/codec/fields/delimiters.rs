@@ -161,7 +161,10 @@ impl FieldMarks {
 
         // Inside a value only the first closer of a call tells something, and where values have closers the last.
         let ends = |step: usize| Some(step) == first || (fixed && step == *last);
-        let ending = || calls().filter(|(_, call)| matches!(call, Call(step) if ends(*step))).chain(turns());
+        // In quotes a mark as short as `/>` is data.
+        let tells = |mark: &str| !form.is_quoted() || mark.trim().len() > 2;
+        let ends = |(mark, call): &Spelling| tells(mark) && matches!(call, Call(step) if ends(*step));
+        let ending = || calls().filter(ends).chain(turns());
         let own =
             || form.value_close.iter().map(|close| closer(close)).chain(form.open.iter().map(is(Field)));
         let nested = form.value_close.iter().map(|close| closer(close)).chain(ending());
@@ -320,7 +323,11 @@ pub(super) struct Line {
 
 impl Line {
     fn of(form: &FieldForm) -> Option<Self> {
-        let key = form.parts.iter().position(|part| *part == Slot::Key).filter(|_| form.open.is_empty())?;
+        let key = form
+            .parts
+            .iter()
+            .position(|part| *part == Slot::Key)
+            .filter(|_| form.open.is_empty() && !form.free)?;
         let text = |place: Option<usize>| match place.and_then(|place| form.parts.get(place)) {
             Some(Slot::Text(text)) => text.as_str(),
             _ => "",

@@ -92,7 +92,7 @@ impl FieldsReader {
             self.guess(on, hit.start);
         }
         self.open_field(on, &header)?;
-        self.field.quote = given.form.tag().and_then(|_| on.text[..hit.end].chars().next_back());
+        self.field.quote = on.text[..hit.end].chars().next_back().filter(|_| given.form.is_quoted());
         on.kept = behind;
         if !closed || is_odd(text, &header, &given) {
             self.guess(on, behind);

@@ -99,7 +99,8 @@ fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
         Some(text) if form.yaml && yaml::is_marked(text.as_bytes()) => value.to_owned(),
         Some(text) if form.xml => {
             let mut out = String::new();
-            text.chars().for_each(|c| match ENTITIES[..3].iter().find(|(_, plain)| *plain == c) {
+            let entities = if form.is_quoted() { &ENTITIES[..4] } else { &ENTITIES[..3] };
+            text.chars().for_each(|c| match entities.iter().find(|(_, plain)| *plain == c) {
                 Some((entity, _)) => out.push_str(entity),
                 None => out.push(c),
             });

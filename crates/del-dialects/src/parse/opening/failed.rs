@@ -127,7 +127,9 @@ impl Engine {
                 Flow::Next
             }
             (Some(opener), _) => {
-                let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
+                let next = opening.as_read_by(opener, io.plan).unwrap_or_else(|| {
+                    Opening::at(opener, io.plan, opening.start, opening.found, opening.from)
+                });
                 let next = Opening { broken, undeclared: opening.undeclared, ..next };
                 io.rewind(io.at + next.token);
                 self.state = State::Opening(next);

@@ -1,6 +1,6 @@
 //! What a spelling in text may be: the beginning of a call, the edge of something, or nothing by itself.
 
-use super::{Plan, Then, is_distinct};
+use super::{Plan, Then, bit, is_distinct};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Slot;
 use crate::parse::character::starts_name;
@@ -136,8 +136,7 @@ impl Opener {
     /// True when a word is all that begins the call, and the mark before it is missing.
     pub(in crate::parse) fn is_worded(&self, plan: &Plan) -> bool {
         let walk = &plan.walks[self.walk];
-        let mark = |step: usize| 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
-        self.step.is_some_and(|step| walk.is_worded(mark(step)))
+        self.step.is_some_and(|step| walk.is_worded(bit(step)))
     }
 
     /// False where the mark makes a call only before the name of a declared tool, and `behind` it there is none; none when

@@ -43,11 +43,16 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) heading: Option<Heading>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(in crate::parse) enum Step {
     Mark(Mark, Option<HeadForm>),
     Head(HeadForm),
     Args,
+}
+
+/// The bit of a step among those that were passed.
+pub(in crate::parse) fn bit(step: usize) -> u32 {
+    1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0)
 }
 
 /// A delimiter of fewer bytes opens a call only with the name of a declared tool behind it.
