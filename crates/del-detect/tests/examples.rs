@@ -319,13 +319,22 @@ fn one_odd_example_does_not_sink_the_rest() {
 }
 
 #[test]
-fn what_no_description_can_say_is_said() {
+fn attributes_of_a_tag_that_is_called_as_the_tool_are_those_of_a_known_dialect() {
+    let attributes: Writer =
+        |calls| joined(calls, "\n", |name, arguments| format!("<{name}{}/>", attributes(arguments)));
+    let description = described(&texts_alone(attributes)).description.unwrap();
+    assert_eq!((description.copy_of.as_deref(), description.missed.len()), (Some("cline"), 0));
+}
+
+/// Arguments as attributes of a tag.
+fn attributes(arguments: &Value) -> String {
+    members(arguments).map(|(key, value)| format!(" {key}=\"{}\"", raw(value))).collect()
+}
+
+#[test]
+fn what_is_not_found_is_said() {
     let attributes: Writer = |calls| {
-        joined(calls, "\n", |name, arguments| {
-            let all: String =
-                members(arguments).map(|(key, value)| format!(" {key}=\"{}\"", raw(value))).collect();
-            format!("<{name}{all}/>")
-        })
+        joined(calls, "\n", |name, arguments| format!("<op tool=\"{name}\"{}/>", attributes(arguments)))
     };
     let found = described(&texts_alone(attributes));
     assert_eq!(found.description, None);
