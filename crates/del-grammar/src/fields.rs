@@ -262,13 +262,11 @@ impl Fields<'_, '_> {
 
     fn pattern(&mut self, key: Key<'_>, text: &Expr, keyword: &str) -> Expr {
         if self.form.xml {
-            let escaped = |c: char| match c {
-                '<' => "&lt;".to_owned(),
-                '>' => "&gt;".to_owned(),
-                _ => "&amp;".to_owned(),
-            };
+            let entity = |c: char| self.form.entities().iter().find(|(plain, _)| *plain == c);
+            let escaped =
+                |c: char| entity(c).map_or_else(|| c.to_string(), |(_, entity)| (*entity).to_owned());
             return pattern::spelled(text, &|class: &Class| {
-                strings::spelled(class, &|c| matches!(c, '<' | '>' | '&'), &escaped)
+                strings::spelled(class, &|c| entity(c).is_some(), &escaped)
             });
         }
         if self.holds(text) {
@@ -288,10 +286,14 @@ impl Fields<'_, '_> {
 
     fn text(&mut self, key: Key<'_>, min: u32, max: Option<u32>) -> Expr {
         if self.form.xml {
-            let plain = Class::not(&[('<', '<'), ('>', '>'), ('&', '&')]);
-            let entities = ["&lt;", "&gt;", "&amp;"].map(Expr::text);
-            let char = Expr::choice(std::iter::once(Expr::Class(plain)).chain(entities));
-            let (id, _) = self.values.rules.shared("character", "XML");
+            let entities = self.form.entities();
+            let plain: Vec<(char, char)> = entities.iter().map(|(c, _)| (*c, *c)).collect();
+            let spelled = entities.iter().map(|(_, entity)| Expr::text(entity));
+            let char = Expr::choice(std::iter::once(Expr::Class(Class::not(&plain))).chain(spelled));
+            let (id, _) = self
+                .values
+                .rules
+                .shared("character", if self.form.is_quoted() { "quoted XML" } else { "XML" });
             self.values.rules.define(id, char);
             return Expr::Rule(id).repeat(min, max);
         }

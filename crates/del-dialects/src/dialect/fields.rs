@@ -94,6 +94,16 @@ impl FieldForm {
         self.xml && ends(&self.header_close) && ends(&self.value_close)
     }
 
+    /// What stands for characters that mean something around a value: those of XML, and the quotes of an attribute.
+    pub fn entities(&self) -> &'static [(char, &'static str)] {
+        const ALL: &[(char, &str)] = &[('<', "&lt;"), ('>', "&gt;"), ('&', "&amp;"), ('"', "&quot;")];
+        match self.xml {
+            true if self.is_quoted() => ALL,
+            true => &ALL[..3],
+            false => &[],
+        }
+    }
+
     /// True for an attribute of that tag in every field.
     pub fn has_attribute(&self, name: &[u8]) -> bool {
         let marks = self.open.iter().chain(&self.header_close);

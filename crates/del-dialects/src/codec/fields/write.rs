@@ -6,7 +6,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, from_str};
 
 use super::elements::{self, ElementMarks};
-use super::xml::ENTITIES;
 use super::yaml;
 use crate::codec::attributes;
 use crate::dialect::{FieldForm, KeyKind, Loose, Nest, Slot};
@@ -99,9 +98,8 @@ fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
         Some(text) if form.yaml && yaml::is_marked(text.as_bytes()) => value.to_owned(),
         Some(text) if form.xml => {
             let mut out = String::new();
-            let entities = if form.is_quoted() { &ENTITIES[..4] } else { &ENTITIES[..3] };
-            text.chars().for_each(|c| match entities.iter().find(|(_, plain)| *plain == c) {
-                Some((entity, _)) => out.push_str(entity),
+            text.chars().for_each(|c| match form.entities().iter().find(|(plain, _)| *plain == c) {
+                Some((_, entity)) => out.push_str(entity),
                 None => out.push(c),
             });
             out
