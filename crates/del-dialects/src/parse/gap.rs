@@ -203,14 +203,15 @@ impl Engine {
             Target::Step(step) => {
                 let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
                 let block = self.call.in_block && walk.misses_block(gap.step, step, self.call.opened);
-                if gap.counts() && (call || block) {
-                    io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
-                }
+                let (number, missing) = (gap.walk, gap.counts() && (call || block));
                 if step >= walk.close {
                     self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
                 }
                 let before = if gap.counts() { Before::Whole } else { Before::Broken };
                 *gap = Gap { before, ..Gap::new(gap.walk, step + 1) };
+                if missing {
+                    self.miss(io, number, call, hit.start);
+                }
                 io.at = hit.end;
                 io.rewind(hit.end);
                 None
@@ -333,12 +334,12 @@ impl Engine {
         let walk = &io.plan.walks[gap.walk];
         let closes_block = block && self.call.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
+        let number = gap.walk;
         if gap.counts() && gap.step < end && walk.misses(gap.step, end) {
-            io.fault(FaultKind::MissingCloser, None, at, at);
+            self.miss(io, number, gap.step < walk.close, at);
         }
         self.call.in_block &= !block;
         let start = at - io.at;
-        let number = gap.walk;
         // The next call may be of another form of the same dialect, but for one that is all of an answer.
         self.candidates.clear();
         let others = walk.forms.clone().rev().filter(|other| *other != number);
@@ -376,9 +377,19 @@ impl Engine {
         let walk = &io.plan.walks[gap.walk];
         let (call, block) = gap.misses_closers(walk, &self.call);
         if call || block {
-            io.fault(FaultKind::MissingCloser, None, io.at, io.at);
+            let number = gap.walk;
+            self.miss(io, number, call, io.at);
         }
         self.call.in_block = false;
         call || block
+    }
+
+    /// Tells that closers are missing at `at`. Where those of the call itself are, a tag with attributes may hold more.
+    fn miss(&mut self, io: &mut Io<'_>, walk: usize, own: bool, at: usize) {
+        io.fault(FaultKind::MissingCloser, None, at, at);
+        let codec = io.plan.walks[walk].dialect.codec();
+        if own && matches!(codec, Codec::Fields(form) if form.is_quoted() && form.open.is_empty()) {
+            self.doubt_last(io, at);
+        }
     }
 }

@@ -96,9 +96,9 @@ impl Walk {
     /// The marks behind the arguments.
     fn closers_of_fields(&self) -> Closers {
         let named = self.repeats_name(self.args + 2);
-        let marks = self
-            .first_closers()
-            .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())));
+        let marks = self.first_closers().flat_map(|(place, mark)| {
+            mark.read.iter().map(move |mark| (self.closed_by(place, mark), mark.clone()))
+        });
         let written = self.closers().filter(|(place, _)| self.is_written(*place));
         Closers {
             marks: marks.collect(),

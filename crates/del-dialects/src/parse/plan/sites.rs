@@ -226,13 +226,17 @@ impl Walk {
                     let fence = |spelling: &&String| spelling.starts_with('`') && !self.takes_fields();
                     let closers = mark.read.iter().filter(|mark| plain(mark) && !fence(mark));
                     let closers: Vec<_> = closers.cloned().collect();
-                    spellings.extend(closers.into_iter().map(|spelling| (spelling, Target::Closer(place))));
+                    spellings.extend(closers.into_iter().map(|spelling| {
+                        let target = Target::Closer(self.closed_by(place, &spelling));
+                        (spelling, target)
+                    }));
                 }
             }
             if step > self.call {
                 for (place, mark) in self.first_closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
-                    spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
+                    let closer = |spelling: &String| Target::Closer(self.closed_by(place, spelling));
+                    spellings.extend(selves.map(|spelling| (spelling.clone(), closer(spelling))));
                 }
             }
             if step > 0 {

@@ -338,6 +338,11 @@ impl Walk {
         self.closers().filter(|(place, _)| !self.repeats_name(*place))
     }
 
+    /// The last closer that is passed with this one of the step `place`: a tag that closes itself closes the call.
+    pub(in crate::parse) fn closed_by(&self, place: usize, spelling: &str) -> usize {
+        if spelling.ends_with("/>") { place.max(self.close - 1) } else { place }
+    }
+
     /// True where the name is the value of an attribute.
     pub(in crate::parse) fn has_attributes(&self) -> bool {
         (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
