@@ -126,6 +126,22 @@ between = "\n"
 lead = "\n"
 "#;
 
+/// Arguments as attributes of a tag.
+const ATTRIBUTES: &str = r#"
+title = "Example"
+source = "a test"
+
+[call]
+pieces = [
+  { mark = "<use tool=\"" },
+  { head = "{name}" },
+  { mark = "\"" },
+  { args = "fields", form = " {key}=\"{value}\"", xml = true },
+  { mark = "/>" },
+]
+between = "\n"
+"#;
+
 fn described(toml: &str) -> Arc<Dialect> {
     Arc::new(Dialect::from_toml("example", toml).unwrap_or_else(|error| panic!("{error}")))
 }
@@ -243,6 +259,28 @@ fn lines_without_a_key_go_on_with_the_value() {
     // An object in their place is meant.
     let message = meaning(&described(FIELD_LINES), "<use list_dir>\n{\"path\": \".\"}\n</use>");
     assert_eq!(values(&message), values_of(&[call("list_dir", r#"{"path": "."}"#)]));
+}
+
+#[test]
+fn arguments_as_attributes_are_read_and_written() {
+    let calls = [
+        call("get_weather", r#"{"city": "Rome\" days=\"2\"/> <use tool='x'/> & it's > ", "days": 3}"#),
+        call("project_context", "{}"),
+        call("add_item", r#"{"item": {"a": "b' c='d"}, "tags": ["u", "v/>"], "ok": true}"#),
+    ];
+    let dialect = described(ATTRIBUTES);
+    let text = "<use tool=\"get_weather\" city=\"Rome&quot; days=&quot;2&quot;/&gt; &lt;use tool='x'/&gt; &amp; it's &gt; \" \
+                days=\"3\"/>\n<use tool=\"project_context\"/>\n\
+                <use tool=\"add_item\" item=\"{\"a\": \"b' c='d\"}\" tags=\"[\"u\", \"v/>\"]\" ok=\"true\"/>";
+    assert_eq!(dialect.render_calls(&calls, &turn().tools).unwrap(), text);
+    let single =
+        "<use tool=\"add_item\" item='{\"a\": \"b\\' c=\\'d\"}' ok='true' />".replace("\\'", "&#39;");
+    let message = meaning(&dialect, &format!("I look.\n{text}\n{single}\nDone."));
+    let other = call("add_item", r#"{"item": {"a": "b' c='d"}, "ok": true}"#);
+    let all: Vec<Call> = calls.into_iter().chain([other]).collect();
+    assert_eq!(values(&message), values_of(&all));
+    assert_eq!(message.content.split_whitespace().collect::<Vec<_>>(), ["I", "look.", "Done."]);
+    assert_eq!(message.faults, []);
 }
 
 #[test]
