@@ -258,19 +258,19 @@ impl<'a> Lookahead<'a> {
     fn of_tag(&mut self, found: Found) -> Option<Found> {
         let (form, from) = (self.given.form, found.start + 1);
         let rest = &self.window(from, MAX_HEADER)[from..];
-        let tag = form.tag().unwrap_or_default();
-        let (keyed, attributes) = rest_of_tag(rest, tag, |name| form.has_attribute(name));
-        self.work += match keyed {
-            Keyed::Whole(len) => len,
-            Keyed::Half => rest.len(),
-            Keyed::Other => attributes,
-        } as u64;
-        match keyed {
-            Keyed::Whole(len) => Some(Found { delimiter: Delimiter::Closer, end: from + len, ..found }),
+        let (tag, quote) = (form.tag().unwrap_or_default(), self.text.as_bytes()[found.start]);
+        let read = rest_of_tag(rest, tag, quote, |name| form.has_attribute(name));
+        self.work += read.looked as u64;
+        match read.keyed {
+            // What the tag holds is deleted, if that is what the model wrote.
+            Keyed::Whole(len) => {
+                let delimiter = if read.holds { Delimiter::Misspelt } else { Delimiter::Closer };
+                Some(Found { delimiter, end: from + len, ..found })
+            }
             Keyed::Half if self.may_grow(from, MAX_HEADER) => None,
             // The end of a later one of these attributes is followed by the same.
             Keyed::Half | Keyed::Other => {
-                Some(Found { delimiter: Delimiter::Data, end: from + attributes, ..found })
+                Some(Found { delimiter: Delimiter::Data, end: from + read.attributes, ..found })
             }
         }
     }

@@ -60,11 +60,23 @@ pub(super) const ENTITIES: [(&str, char); 7] = [
     ("&#39;", '\''),
 ];
 
-/// How long the rest of a tag is behind one of its attributes: more attributes and its end, with a closing tag where it is
-/// not closed by itself. An attribute of a name that is `given` cannot come again. The second number is how long the
-/// attributes are, whatever follows.
-pub(super) fn rest_of_tag(rest: &[u8], tag: &str, given: impl Fn(&[u8]) -> bool) -> (Keyed, usize) {
-    let (mut at, mut whole) = (0, 0);
+/// What stands behind an attribute of a tag.
+pub(super) struct RestOfTag {
+    /// How long it is up to the end of the tag, with its closing tag where it is not closed by itself.
+    pub(super) keyed: Keyed,
+    /// Something stands between the two.
+    pub(super) holds: bool,
+    /// How long the attributes are, whatever follows.
+    pub(super) attributes: usize,
+    /// So much was looked at.
+    pub(super) looked: usize,
+}
+
+/// The rest of a tag behind one of its attributes, which ends at this quote: more attributes, and its end. An attribute of
+/// a name that is `given` cannot come again, and what stands between two tags holds no such quote: that would be the end
+/// of the value.
+pub(super) fn rest_of_tag(rest: &[u8], tag: &str, quote: u8, given: impl Fn(&[u8]) -> bool) -> RestOfTag {
+    let (mut at, mut attributes, mut holds) = (0, 0, false);
     let takes = |at: &mut usize, text: &str| {
         let (text, rest) = (text.as_bytes(), &rest[*at..]);
         let same = rest.iter().zip(text).take_while(|(byte, wanted)| byte == wanted).count();
@@ -96,13 +108,24 @@ pub(super) fn rest_of_tag(rest: &[u8], tag: &str, given: impl Fn(&[u8]) -> bool)
             }
             at += 1;
             at += rest[at..].iter().position(|byte| *byte == quote).ok_or(Keyed::Half)? + 1;
-            whole = at;
+            attributes = at;
         }
-        at += 1 + white_space(&rest[at + 1..]);
-        ["</", tag, ">"].into_iter().try_for_each(|part| takes(&mut at, part))
+        at += 1;
+        let (inside, end) = (at, rest[at..].iter().position(|byte| *byte == quote));
+        at = end.map_or(rest.len(), |end| inside + end);
+        let is_close = |part: &[u8]| {
+            part.starts_with(b"</") && part[2..].starts_with(tag.as_bytes()) && part.ends_with(b">")
+        };
+        let len = "</>".len() + tag.len();
+        let closed = rest[inside..at].windows(len).position(is_close);
+        let closed = closed.ok_or(if end.is_none() { Keyed::Half } else { Keyed::Other })?;
+        holds = white_space(&rest[inside..]) < closed;
+        at = inside + closed + len;
+        Ok(())
     };
-    match read() {
-        Ok(()) => (Keyed::Whole(at), whole),
-        Err(other) => (other, whole),
-    }
+    let keyed = match read() {
+        Ok(()) => Keyed::Whole(at),
+        Err(other) => other,
+    };
+    RestOfTag { keyed, holds, attributes, looked: at }
 }
