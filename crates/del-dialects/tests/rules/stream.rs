@@ -132,6 +132,23 @@ fn rule_04_what_is_too_long_is_so_in_every_piece() {
 }
 
 #[test]
+fn rule_04_a_tag_is_too_long_in_every_piece() {
+    let call = [call("list_dir", r#"{"path":"."}"#)];
+    every_dialect(|dialect| {
+        let text = dialect.render_calls(&call, &tools()).unwrap();
+        let name = text.find("list_dir").unwrap_or_default();
+        let Some(end) = text[name..].find('>').map(|end| name + end) else { return };
+        // Attributes behind a name may be 512 bytes long.
+        for length in 495..520 {
+            let long = format!("{} a=\"{}\"{}", &text[..end], "k".repeat(length), &text[end..]);
+            let whole = read(dialect.parser(turn()), [long.as_str()], End::End);
+            let split = read(dialect.parser(turn()), chunks(&long, 1), End::End);
+            assert_eq!(split, whole, "{} with {length} bytes", dialect.name());
+        }
+    });
+}
+
+#[test]
 fn rule_05_nothing_is_taken_back() {
     every_dialect(|dialect| {
         let text = format!("Let me look.\n{}\nDone.", sample(dialect));

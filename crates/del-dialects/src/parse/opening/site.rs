@@ -229,16 +229,16 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, 
 /// Behind the name in a tag: other attributes, up to its bracket.
 pub(super) fn tag(opening: &mut Opening, io: &mut Io<'_>) -> Settled {
     let from = io.at + opening.token;
-    let end = io.bytes.len().min(from + MAX_ATTRIBUTES);
-    while io.look < end && !matches!(io.bytes[io.look], b'>' | b'<' | b'\n') {
+    let window = &io.bytes[..io.bytes.len().min(from + MAX_ATTRIBUTES)];
+    while io.look < window.len() && !matches!(window[io.look], b'>' | b'<' | b'\n') {
         io.look += 1;
     }
-    if io.look == io.bytes.len() && io.look < from + MAX_ATTRIBUTES {
+    if io.look == window.len() && io.look < from + MAX_ATTRIBUTES {
         return Settled::More;
     }
-    let attributes = &io.bytes[from..io.look];
+    let attributes = &window[from..io.look];
     opening.place = Place::Site;
-    if io.bytes.get(io.look) == Some(&b'>') && memchr::memchr(b'=', attributes).is_some() {
+    if window.get(io.look) == Some(&b'>') && memchr::memchr(b'=', attributes).is_some() {
         opening.token = io.look - io.at;
     } else {
         opening.bare_tag = true;
