@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import processes
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import rows

@@ -50,7 +50,7 @@ pub(super) fn entities_read(text: &str) -> String {
 const LONGEST: usize = "&quot;".len();
 
 /// The last two are what Python's escapes write for quotes.
-pub(super) const ENTITIES: [(&str, char); 7] = [
+const ENTITIES: [(&str, char); 7] = [
     ("&lt;", '<'),
     ("&gt;", '>'),
     ("&amp;", '&'),
