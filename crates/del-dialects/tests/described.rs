@@ -50,6 +50,19 @@ between = "\n"
 lead = "\n"
 "#;
 
+/// A word between calls, which names may begin with.
+const WORDED: &str = r#"
+title = "Example"
+source = "a test"
+
+[block]
+open = [{ mark = "]", need = "must" }]
+
+[call]
+pieces = [{ head = "{name}" }, { args = "object" }]
+between = "p"
+"#;
+
 /// Each argument on a line of its own.
 const FIELD_LINES: &str = r#"
 title = "Example"
@@ -331,4 +344,16 @@ fn values(message: &Message) -> Vec<(String, serde_json::Value)> {
 fn values_of(calls: &[Call]) -> Vec<(String, serde_json::Value)> {
     let value = |call: &Call| (call.name.clone(), serde_json::from_str(&call.arguments).unwrap());
     calls.iter().map(value).collect()
+}
+
+#[test]
+fn what_separates_calls_takes_nothing_of_a_name() {
+    let dialect = described(WORDED);
+    let calls = ["get_weather", "project_context"].map(|name| call(name, "{}"));
+    for calls in [&calls[..], &calls[1..]] {
+        if let Ok(text) = dialect.render_calls(calls, &turn().tools) {
+            let names = meaning(&dialect, &text).calls.into_iter().map(|call| call.name);
+            assert!(names.eq(calls.iter().map(|call| call.name.clone())), "{text}");
+        }
+    }
 }
