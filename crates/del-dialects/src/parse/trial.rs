@@ -19,6 +19,8 @@ pub(super) struct Trial {
     copy: Box<Engine>,
     /// Where the mark begins.
     start: usize,
+    /// How far it may be read.
+    most: usize,
     /// How much the copy has been given, and has settled.
     fed: usize,
     settled: usize,
@@ -149,14 +151,19 @@ impl Engine {
             other: None,
             closed: false,
         };
+        let most = match around {
+            Around::Fenced => self.tried.nameless.limit(heard.from).saturating_sub(io.base + io.at as u64),
+            Around::Quoted(_) => u64::MAX,
+        };
         let start = start - io.at;
-        self.state = State::Trial(Trial { copy: Box::new(copy), start, fed: start, settled: 0, heard });
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(start + MAX_BARE);
+        self.state = State::Trial(Trial { copy: Box::new(copy), start, most, fed: start, settled: 0, heard });
     }
 
     pub(super) fn trial(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Trial(trial) = &mut self.state else { return Flow::Next };
         let start = io.at + trial.start;
-        let end = io.bytes.len().min(start + MAX_BARE);
+        let end = io.bytes.len().min(io.at + trial.most);
         let long = end < io.bytes.len();
         let mut over = None;
         while trial.heard.other.is_none() && over.is_none() {
@@ -203,6 +210,7 @@ impl Engine {
                 let tried = trial.copy.tried.bare.max(heard.other.unwrap_or(io.base + end as u64));
                 self.tried.bare = self.tried.bare.max(tried).max(io.base + start as u64 + 1);
                 self.tried.whole |= trial.copy.tried.whole;
+                self.tried.nameless.add(io.base + start as u64, io.base + (io.at + trial.fed) as u64);
                 io.rewind(start);
                 self.resume_text();
                 Flow::Next

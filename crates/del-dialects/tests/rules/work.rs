@@ -50,6 +50,20 @@ fn rule_12_marks_inside_one_another_are_linear() {
     });
 }
 
+/// A call in a fence that breaks behind the fences of many others: each of them is tried, and none is read as far.
+#[test]
+fn rule_12_broken_calls_in_fences_are_linear() {
+    const MOST: u64 = 8;
+    let unit = "x\n```json\n{\"name\": \"add_item\", \"arguments\": {\"item\": {\"a\": \"x\\\"y\n```";
+    let text = unit.repeat(64 << 10 >> 6);
+    every_parser(|name| {
+        for size in [13, text.len()] {
+            let (examined, _) = cost(parser(name, turn()), chunks(&text, size));
+            assert!(examined <= MOST * text.len() as u64, "{name:?}: {examined} of {}", text.len());
+        }
+    });
+}
+
 /// White space may end what stands before it or belong to it, as what follows tells: that is asked once for a whole run.
 #[test]
 fn rule_12_runs_of_white_space_are_linear() {
