@@ -1,6 +1,7 @@
 //! What every model is told first.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use del_dialects::Dialects;
@@ -66,6 +67,8 @@ pub(crate) struct Memory {
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 /// Bytes of all files together; the nearest are taken first.
 const ROOM: usize = 32 * 1024;
+/// Bytes that are read of one.
+const LONGEST: u64 = 1 << 20;
 
 impl Memory {
     /// What holds in `directory`: the user's own, that of the repository's root, and of the directories down to here.
@@ -74,19 +77,26 @@ impl Memory {
         let below = directory.ancestors().take_while(|ancestor| ancestor.starts_with(root));
         let mut memory = Self { around: glance::names(directory), ..Self::default() };
         let mut room = ROOM;
-        for folder in below.map(Path::to_owned).chain(folders::configuration()) {
-            memory.take(&folder, &mut room);
+        for folder in below {
+            memory.take(folder, |path| is_of_repository(path, root), &mut room);
+        }
+        if let Some(folder) = folders::configuration() {
+            memory.take(&folder, Path::is_file, &mut room);
         }
         memory.files.reverse();
         memory
     }
 
-    fn take(&mut self, folder: &Path, room: &mut usize) {
-        let Some(path) = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
+    fn take(&mut self, folder: &Path, counts: impl Fn(&Path) -> bool, room: &mut usize) {
+        let Some(path) = NAMES.iter().map(|name| folder.join(name)).find(|path| counts(path)) else {
             return;
         };
-        let Ok(bytes) = fs::read(&path) else { return };
-        let mut text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        let Ok(mut bytes) = fs::File::open(&path).map(|file| file.take(LONGEST)) else { return };
+        let mut read = Vec::new();
+        if bytes.read_to_end(&mut read).is_err() {
+            return;
+        }
+        let mut text = String::from_utf8_lossy(&read).trim().to_owned();
         if text.len() > *room {
             let end = (0..=*room).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
             text.truncate(end);
@@ -111,6 +121,22 @@ impl Memory {
             let text = Dialects::builtin().neutralise(text);
             *instructions = format!("{instructions}\n\n# From {}\n\n{text}", path.display());
         }
+    }
+}
+
+/// True for a file of the repository itself, or a link to a document in it: whoever wrote the repository chose where a
+/// link leads, and what is read goes to the model unasked.
+fn is_of_repository(path: &Path, root: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => {
+            let Ok((target, root)) = path.canonicalize().and_then(|path| Ok((path, root.canonicalize()?)))
+            else {
+                return false;
+            };
+            let document = target.extension().is_some_and(|extension| extension == "md");
+            document && target.is_file() && target.starts_with(root)
+        }
+        metadata => metadata.is_ok_and(|metadata| metadata.is_file()),
     }
 }
 
@@ -149,5 +175,29 @@ mod tests {
         fs::write(folder.path().join("AGENTS.md"), "above").unwrap();
         let memory = Memory::find(&inner);
         assert!(memory.files.iter().all(|(path, _)| !path.starts_with(folder.path())));
+    }
+    #[test]
+    #[cfg(unix)]
+    fn a_link_leads_to_documents_of_the_repository_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        for name in ["root/.git", "root/docs", "root/a", "root/b", "root/c", "root/d"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join("secret.md"), "outside").unwrap();
+        fs::write(root.join(".env"), "TOKEN=1").unwrap();
+        fs::write(root.join("docs/rules.md"), "inside").unwrap();
+        for (name, target) in [
+            ("a/AGENTS.md", "../../secret.md"),
+            ("b/AGENTS.md", "../.env"),
+            ("c/AGENTS.md", "/proc/self/environ"),
+            ("d/AGENTS.md", "../docs/rules.md"),
+        ] {
+            std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+            let mut memory = Memory::find(root.join(name).parent().unwrap());
+            memory.files.retain(|(path, _)| path.starts_with(folder.path()));
+            let texts: Vec<&str> = memory.files.iter().map(|(_, text)| text.as_str()).collect();
+            assert_eq!(texts, if target.ends_with("rules.md") { vec!["inside"] } else { vec![] }, "{target}");
+        }
     }
 }
