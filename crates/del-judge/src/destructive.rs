@@ -2,6 +2,7 @@
 //!
 //! This is a list of known ways, not a boundary. Whatever is not on it still asks.
 
+mod find;
 mod git;
 mod target;
 
@@ -11,7 +12,7 @@ use crate::ground::Ground;
 use crate::rough::{Rough, scan};
 use crate::startup::is_startup;
 use crate::syntax::assigned;
-use target::{is_device, reaches_out};
+use target::{Here, is_device};
 
 /// Commands that are texts within commands are looked into so far.
 const MAX_DEPTH: usize = 5;
@@ -19,8 +20,8 @@ const MAX_DEPTH: usize = 5;
 const MAX_TEXTS: usize = 32;
 /// Commands of a pipeline through which a download is followed.
 const MAX_PIPED: usize = 8;
-/// Words behind a wrapper that are tried as the beginning of a command.
-const MAX_TRIED: usize = 24;
+/// Words that are tried as the beginning of a command.
+const MAX_TRIED: usize = 256;
 
 /// Why a command is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -54,10 +55,10 @@ pub(crate) enum Danger {
 /// The first danger in a command, if it holds one that is known.
 pub(crate) fn find(command: &str, ground: &Ground) -> Option<Danger> {
     let mut left = MAX_TEXTS;
-    find_within(command, ground, 0, &mut left)
+    find_within(command, &Here::on(ground), 0, &mut left)
 }
 
-fn find_within(command: &str, ground: &Ground, depth: usize, left: &mut usize) -> Option<Danger> {
+fn find_within(command: &str, here: &Here, depth: usize, left: &mut usize) -> Option<Danger> {
     if depth > MAX_DEPTH || *left == 0 {
         return None;
     }
@@ -66,11 +67,23 @@ fn find_within(command: &str, ground: &Ground, depth: usize, left: &mut usize) -
         return Some(Danger::Bomb);
     }
     let commands = scan(command);
+    // Where commands run, and how many subshells deep that holds.
+    let mut places = vec![(0, here.clone())];
     commands.iter().find_map(|rough| {
+        while places.len() > 1 && places.last().is_some_and(|(depth, _)| *depth > rough.depth) {
+            places.pop();
+        }
+        let here = places.last()?.1.clone();
+        if let Some([program, words @ ..]) = begun(&rough.words).next()
+            && matches!(program.as_str(), "cd" | "pushd")
+        {
+            let to = words.iter().find(|word| *word == "-" || !word.starts_with('-'));
+            places.push((rough.depth, here.enter(to.map(String::as_str))));
+        }
         let found = rough.outputs.iter().find_map(|path| written(path));
-        let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, ground)));
+        let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, &here)));
         found.or_else(|| fetched(rough, &commands)).or_else(|| {
-            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, ground, depth + 1, left))
+            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, &here, depth + 1, left))
         })
     })
 }
@@ -91,8 +104,13 @@ pub(crate) fn begun(words: &[String]) -> impl Iterator<Item = &[String]> {
     let skipped =
         words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()) || is_assignment(word)).count();
     let words = &words[skipped..];
-    let tried = words.iter().take(MAX_TRIED).enumerate();
-    tried.filter(move |(at, _)| *at == 0 || wraps(&words[..*at])).map(move |(at, _)| &words[at..])
+    let (mut wrapped, mut executes) = (false, true);
+    words.iter().take(MAX_TRIED).enumerate().filter_map(move |(at, word)| {
+        let begins = wrapped || executes;
+        wrapped |= begins && wraps(word);
+        executes = matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+        begins.then(|| &words[at..])
+    })
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -100,8 +118,8 @@ fn is_assignment(word: &str) -> bool {
         .is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
 }
 
-/// Whether words before a command run it.
-fn wraps(before: &[String]) -> bool {
+/// Whether a program runs what stands behind it.
+fn wraps(word: &str) -> bool {
     const WRAPPERS: [&str; 26] = [
         "sudo",
         "doas",
@@ -130,9 +148,7 @@ fn wraps(before: &[String]) -> bool {
         "caffeinate",
         "setarch",
     ];
-    let first = before.first().is_some_and(|word| WRAPPERS.contains(&name(word)));
-    first
-        || before.last().is_some_and(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
+    WRAPPERS.contains(&name(word))
 }
 
 /// A program's name without the directory that it is called in.
@@ -140,18 +156,19 @@ pub(crate) fn name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-fn simple(words: &[String], ground: &Ground) -> Option<Danger> {
+fn simple(words: &[String], here: &Here) -> Option<Danger> {
     let (program, words) = words.split_first()?;
     let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.as_str()));
     let operands = || words.iter().filter(|word| !word.starts_with('-'));
-    let out = || operands().any(|word| reaches_out(word, ground));
-    let recursive = flag(words, 'r') || flag(words, 'R') || has(&["--recursive"]);
+    let out = || operands().any(|word| here.is_lost(word));
+    // The beginning of a long option is read as the whole.
+    let long = |word: &String| word.len() > 2 && "--recursive".starts_with(word.as_str());
+    let recursive = flag(words, 'r') || flag(words, 'R') || words.iter().any(long);
     match name(program) {
         "sudo" | "su" | "doas" | "pkexec" | "runuser" => Some(Danger::Rights),
         "rm" if recursive && out() => Some(Danger::Remove),
         "find" if has(&["-delete"]) || (has(&["-exec", "-execdir"]) && has(&["rm", "/bin/rm"])) => {
-            let starts = words.iter().take_while(|word| !word.starts_with('-'));
-            starts.into_iter().any(|word| word != "." && reaches_out(word, ground)).then_some(Danger::Remove)
+            find::removes_all(words, here).then_some(Danger::Remove)
         }
         "chmod" | "chown" | "chgrp" if recursive && out() => Some(Danger::Mode),
         "shred" | "wipefs" | "mkswap" | "mke2fs" | "mkfs" => Some(Danger::Erase),
@@ -236,23 +253,54 @@ pub(crate) fn texts(rough: &Rough, commands: &[Rough]) -> Vec<String> {
         let Some((program, words)) = words.split_first() else { continue };
         match name(program) {
             shell if SHELLS.contains(&shell) => {
-                let script = words.iter().position(|word| word.starts_with('-') && word.contains('c'));
-                texts.extend(script.and_then(|at| words.get(at + 1)).cloned());
-                texts.extend(rough.fed.iter().cloned());
-                let before =
-                    rough.piped_from.and_then(|at| commands.get(at)).map(|before| before.words.as_slice());
-                if let Some([printer, text @ ..]) = before
-                    && matches!(name(printer), "echo" | "printf")
-                {
-                    texts.push(text.join(" "));
-                }
+                texts.extend(script(words));
+                texts.extend(fed(rough, commands));
+            }
+            "script" | "flock" => texts.extend(script(words)),
+            "env" => texts.extend(split(words)),
+            "xargs" => {
+                let given = fed(rough, commands);
+                texts.extend(given.map(|more| format!("{} {} {more}", program, words.join(" "))));
             }
             "eval" | "watch" | "parallel" => texts.push(words.join(" ")),
+            "alias" => {
+                texts.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1.to_owned())));
+            }
             "trap" => texts.extend(words.first().cloned()),
             _ => {}
         }
     }
     texts
+}
+
+/// What a command reads, as far as it is known: texts that it is fed, and what is printed into its pipe.
+fn fed<'c>(rough: &'c Rough, commands: &'c [Rough]) -> impl Iterator<Item = String> + 'c {
+    let before = rough.piped_from.and_then(|at| commands.get(at)).and_then(|before| {
+        let (printer, text) = before.words.split_first()?;
+        matches!(name(printer), "echo" | "printf").then(|| text.join(" "))
+    });
+    rough.fed.iter().cloned().chain(before)
+}
+
+/// The command that stands behind `-c` or its long form, whatever other options stand between.
+fn script(words: &[String]) -> Option<String> {
+    let is_long = |word: &str| word == "--command";
+    let short = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('c');
+    let at = words.iter().position(|word| is_long(word) || word.starts_with("--command=") || short(word))?;
+    match words[at].strip_prefix("--command=") {
+        Some(command) => Some(command.to_owned()),
+        None => words[at + 1..].iter().find(|word| !word.starts_with(['-', '+'])).cloned(),
+    }
+}
+
+/// The words that `env` divides itself, with those behind them.
+fn split(words: &[String]) -> Option<String> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let long = word.strip_prefix("--split-string").map(|rest| rest.trim_start_matches('='));
+        let short = || word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?.split_once('S');
+        let text = long.or_else(|| short().map(|(_, text)| text))?;
+        Some(format!("{text} {}", words[at + 1..].join(" ")))
+    })
 }
 
 /// `f(){ f|f& };f` under any name.

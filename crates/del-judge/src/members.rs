@@ -26,7 +26,7 @@ pub struct Members {
 pub struct Member {
     /// The program and its arguments, without quotes; wildcards stand as they are.
     pub words: Vec<String>,
-    /// Whether it is only a program with its arguments: no variable is set for it, and no file is its input.
+    /// Whether it is only a program with its arguments: no variable is set for it, and no file is its input or output.
     pub plain: bool,
 }
 
@@ -44,10 +44,11 @@ pub fn members(command: &str) -> Members {
 }
 
 fn member(simple: &Simple) -> Member {
-    let fed = simple.redirections.iter().any(|redirection| matches!(redirection, Redirection::Input(_)));
+    let is_file =
+        |redirection: &Redirection| matches!(redirection, Redirection::Input(_) | Redirection::Write(_));
     Member {
         words: simple.words.iter().map(Word::unmatched).collect(),
-        plain: simple.assignments.is_empty() && !fed,
+        plain: simple.assignments.is_empty() && !simple.redirections.iter().any(is_file),
     }
 }
 
@@ -81,11 +82,42 @@ impl Member {
     }
 
     fn runs(&self, start: &[String], whole: bool) -> bool {
+        let Some((program, wanted)) = start.split_first() else { return true };
         begun(&self.words).any(|words| {
-            let mut pairs = words.iter().zip(start).enumerate();
-            words.len() >= start.len()
-                && (!whole || words.len() == start.len())
-                && pairs.all(|(at, (word, wanted))| word == wanted || (at == 0 && name(word) == wanted))
+            let before = &self.words[..self.words.len() - words.len()];
+            let Some((called, words)) = words.split_first() else { return false };
+            let called = called == program || name(called) == program;
+            called && if whole { words == wanted } else { begins(words, wanted, before.iter().any(adds)) }
         })
     }
+}
+
+/// Whether arguments begin with these words, whatever options stand before and between them. Where more words may follow
+/// that nobody knows, they are taken for the rest.
+fn begins(mut words: &[String], wanted: &[String], more: bool) -> bool {
+    for wanted in wanted {
+        loop {
+            let Some((word, rest)) = words.split_first() else { return more };
+            words = rest;
+            if word == wanted {
+                break;
+            }
+            if !word.starts_with('-') {
+                return false;
+            }
+            // It may have its value in the next word.
+            if let [value, rest @ ..] = words
+                && value != wanted
+                && !value.starts_with('-')
+            {
+                words = rest;
+            }
+        }
+    }
+    true
+}
+
+/// Whether a program adds words to the command that it runs.
+fn adds(word: &String) -> bool {
+    matches!(name(word), "xargs" | "parallel")
 }

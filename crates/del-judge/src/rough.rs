@@ -26,6 +26,8 @@ pub(crate) struct Rough {
     pub(crate) piped_from: Option<usize>,
     /// Commands in substitutions among its words.
     pub(crate) inner: Vec<usize>,
+    /// In so many subshells.
+    pub(crate) depth: usize,
 }
 
 /// All commands that the text may hold, those of substitutions too.
@@ -36,7 +38,7 @@ pub(crate) fn scan(text: &str) -> Vec<Rough> {
         end -= 1;
     }
     let text = &text[..end];
-    Scanner { text, at: 0, commands: &mut commands, depth: 0, line: 0 }.run();
+    Scanner { text, at: 0, commands: &mut commands, depth: 0, shells: 0, line: 0 }.run();
     commands
 }
 
@@ -45,6 +47,8 @@ struct Scanner<'a, 'c> {
     at: usize,
     commands: &'c mut Vec<Rough>,
     depth: usize,
+    /// So many subshells are open.
+    shells: usize,
     /// The first command of the line.
     line: usize,
 }
@@ -146,6 +150,11 @@ impl Scanner<'_, '_> {
                 }
                 ';' | '&' | '|' | '(' | ')' => {
                     self.end_command(&mut state);
+                    match c {
+                        '(' => self.shells += 1,
+                        ')' => self.shells = self.shells.saturating_sub(1),
+                        _ => {}
+                    }
                 }
                 c => state.push(c),
             }
@@ -177,11 +186,11 @@ impl Scanner<'_, '_> {
     fn substitution(&mut self, state: &mut State, end: char) {
         state.open();
         let (inside, length) = enclosed(self.rest(), end);
-        let (inside, depth) = (inside.to_owned(), self.depth + 1);
+        let (inside, depth, shells) = (inside.to_owned(), self.depth + 1, self.shells + 1);
         self.at += length;
         let before = self.commands.len();
         if depth <= MAX_DEPTH {
-            Scanner { text: &inside, at: 0, commands: self.commands, depth, line: 0 }.run();
+            Scanner { text: &inside, at: 0, commands: self.commands, depth, shells, line: 0 }.run();
         }
         state.command.inner.extend(before..self.commands.len());
         state.push('$');
@@ -218,7 +227,8 @@ impl Scanner<'_, '_> {
     fn end_command(&mut self, state: &mut State) -> Option<usize> {
         state.end_word();
         state.target = None;
-        let command = std::mem::take(&mut state.command);
+        let mut command = std::mem::take(&mut state.command);
+        command.depth = self.shells;
         if command.words.is_empty() && command.outputs.is_empty() && command.inner.is_empty() {
             return None;
         }

@@ -1,6 +1,5 @@
 //! The part of the shell's language that is understood exactly: simple commands, groups, `if`, `for` and `while read`,
-//! joined by `|`, `&&`, `||`, `;` and newlines, of words, wildcards, variables and substitutions, with redirections that
-//! write nothing.
+//! joined by `|`, `&&`, `||`, `;` and newlines, of words, wildcards, variables and substitutions, with redirections.
 //!
 //! What this reads, bash reads the same way. Everything else is an [`Unclear`] and never a guess.
 
@@ -120,7 +119,7 @@ pub(crate) enum Piece {
 /// Variables whose values are known before anything runs.
 pub(crate) const VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "PWD", "SHELL", "USER"];
 
-/// What happens to an input or output of a command. None of these writes a file.
+/// What happens to an input or output of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Redirection {
     /// `2>/dev/null`
@@ -129,6 +128,8 @@ pub(crate) enum Redirection {
     DiscardBoth,
     /// `2>&1`: the first goes where the second goes.
     Join(Output, Output),
+    /// `> FILE`: it stands at this character.
+    Write(usize),
     /// `< FILE`
     Input(Word),
     /// `<<< TEXT`, with the newline that the shell adds, or a here-document.

@@ -252,10 +252,19 @@ impl Gate {
                 return Err(denied(format!("the user has to be asked, and nobody is there: {why}.")));
             }
             let why = plan.question().needs_approval();
-            return Err(denied(format!("{why}; rerun with --approval-mode auto-edit|yolo or --allow-tool")));
+            return Err(denied(format!("{why}; rerun with {}", self.way_out())));
         };
         let answer = consent.ask(plan.question());
         self.take(plan, answer)
+    }
+
+    /// How a call runs without a question that this mode asks about.
+    fn way_out(&self) -> &'static str {
+        match self.approval {
+            Approval::Ask | Approval::Plan => "--approval-mode auto-edit|yolo or --allow-tool",
+            Approval::AutoEdit => "--approval-mode yolo or --allow-tool",
+            Approval::Yolo => "--allow-tool and exactly this command: a denying rule may mean a part of it",
+        }
     }
 
     /// Does what an answer says to the question of `plan`.
@@ -346,8 +355,11 @@ impl Rule {
             }
             Subject::Network { query, .. } => self.is_meant(&question.tool, query),
             subject => {
-                let mut paths = subject.paths().into_iter();
-                self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
+                let writes = !matches!(subject, Subject::Read { .. });
+                let meant = |path: &str| {
+                    self.matches_path(&question.tool, path) || (writes && self.forbids_writing(path))
+                };
+                self.is_for_all(&question.tool) || subject.paths().iter().any(|path| meant(path))
             }
         }
     }

@@ -210,6 +210,11 @@ impl Rule {
             }
     }
 
+    /// Whether nothing may write the path, whatever the tool.
+    pub(crate) fn forbids_writing(&self, path: &str) -> bool {
+        self.is_for("write_file") && matches!(&self.what, What::Path(glob) if glob.is_match(path))
+    }
+
     /// Whether this very path is meant, and no pattern that it fits.
     pub(crate) fn names_path(&self, tool: &str, path: &str) -> bool {
         let named = |glob: &GlobMatcher| {
@@ -339,8 +344,27 @@ mod tests {
             "A[0]=b rm x",
             "timeout 5 rm x",
             "rm x > y",
+            "bash --norc -c 'rm x'",
+            "find . -exec env rm {} +",
+            "env -S 'rm x'",
+            "script -qc 'rm x' /dev/null",
+            "alias y=rm; y x",
         ] {
             assert!(forbids("bash(rm:*)", command), "{command}");
+        }
+        for command in [
+            "git -C . push o main",
+            "git --no-pager push",
+            "git -c a=b push -q",
+            "git --git-dir=.git push",
+            "echo push | xargs git",
+            "ls | xargs git",
+            "git push",
+        ] {
+            assert!(forbids("bash(git push:*)", command), "{command}");
+        }
+        for command in ["git log push", "git add push", "ls | xargs git add", "git", "echo git push"] {
+            assert!(!forbids("bash(git push:*)", command), "{command}");
         }
         assert!(!forbids("bash(rm:*)", "ls rm"));
         assert!(forbids("bash(git push)", "git push") && !forbids("bash(git push)", "git push origin"));

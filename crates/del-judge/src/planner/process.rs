@@ -12,7 +12,7 @@ use crate::reason::Reason;
 use crate::repository;
 use crate::scene::Scene;
 use crate::search;
-use crate::syntax::{Assignment, Output, Redirection, Simple, VARIABLES, Word};
+use crate::syntax::{Assignment, Cause, Output, Redirection, Simple, Unclear, VARIABLES, Word};
 use crate::wildcard;
 
 /// More words than this are not made of the words of one command.
@@ -168,6 +168,7 @@ impl Planner<'_> {
                     outputs.push(Redirect::Join(Output::Error, Output::Standard));
                 }
                 Redirection::Join(from, to) => outputs.push(Redirect::Join(*from, *to)),
+                Redirection::Write(at) => return Err(Unclear { at: *at, cause: Cause::Writes }.into()),
                 Redirection::Text(word) => input = Some(Input::Text(scene.text(word)?)),
                 Redirection::Input(word) => input = Some(self.input(word, scene)?),
             }

@@ -222,6 +222,9 @@ impl Parser {
             (Operator::Duplicate, _, Some(output)) if word.plain == 1 && target == "2" => {
                 Ok(Redirection::Join(output, Output::Error))
             }
+            (Operator::Greater | Operator::Append | Operator::Both, ..) if !target.is_empty() => {
+                Ok(Redirection::Write(at))
+            }
             (Operator::Greater | Operator::Append | Operator::Both | Operator::Duplicate, ..) => {
                 unclear(Cause::Writes)
             }

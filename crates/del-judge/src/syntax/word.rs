@@ -255,14 +255,14 @@ impl Redirection {
     fn word(&self) -> Option<&Word> {
         match self {
             Self::Input(word) | Self::Text(word) => Some(word),
-            Self::Discard(_) | Self::DiscardBoth | Self::Join(..) => None,
+            Self::Discard(_) | Self::DiscardBoth | Self::Join(..) | Self::Write(_) => None,
         }
     }
 
     fn word_mut(&mut self) -> Option<&mut Word> {
         match self {
             Self::Input(word) | Self::Text(word) => Some(word),
-            Self::Discard(_) | Self::DiscardBoth | Self::Join(..) => None,
+            Self::Discard(_) | Self::DiscardBoth | Self::Join(..) | Self::Write(_) => None,
         }
     }
 }

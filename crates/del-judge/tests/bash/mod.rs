@@ -113,7 +113,8 @@ fn hold_plan(text: &str, directory: &Path) {
 }
 
 /// Panics when a text that is understood exactly means something else to bash. A text is only held to what bash accepts
-/// where not all of its commands would show themselves: behind `||`, with files to read, and by paths and signs such as `.`.
+/// where not all of its commands would show themselves: behind `||`, with files to read or write, and by paths and signs
+/// such as `.`.
 pub fn hold(text: &str, directory: &Path) {
     let reading = members(text);
     if !reading.exact {
@@ -122,7 +123,9 @@ pub fn hold(text: &str, directory: &Path) {
     }
     assert!(accepts(text), "bash does not accept {text:?}");
     let variables = ["${", "$HOME", "$LOGNAME", "$PATH", "$PWD", "$SHELL", "$USER"];
-    if text.contains("||") || text.contains('<') || variables.iter().any(|name| text.contains(name)) {
+    let writes = text.replace(">/dev/null", "").replace("2>&1", "").contains('>');
+    if text.contains("||") || text.contains('<') || writes || variables.iter().any(|name| text.contains(name))
+    {
         return;
     }
     let own: Vec<Vec<String>> = reading.members.into_iter().map(|member| member.words).collect();

@@ -88,6 +88,8 @@ fn the_rules_hold_for_each_operation() {
     strict.deny(Rule::parse("bash(rm:*)").unwrap());
     assert!(matches!(verdict(&strict, &json!([write("c"), write("src/b")])), Verdict::Deny(_)));
     assert!(matches!(verdict(&strict, &json!([command("ls; rm x")])), Verdict::Deny(_)));
+    let edited = json!({"tool": "edit_file", "path": "src/b", "old_string": "", "new_string": "x"});
+    assert!(matches!(verdict(&strict, &json!([edited])), Verdict::Deny(_)), "whatever tool writes it");
     assert_eq!(verdict(&strict, &json!([write("c")])), Verdict::Run);
     strict.deny(Rule::parse("batch_operations").unwrap());
     assert!(matches!(verdict(&strict, &json!([write("c")])), Verdict::Deny(_)));
