@@ -35,7 +35,7 @@ use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::schema::Types;
-use crate::tool::Tool;
+use crate::tool::{Tool, may_have};
 use crate::value::{escape, plain, white_space};
 use delimiters::Delimiter;
 pub(crate) use delimiters::{Closers, FieldMarks};
@@ -91,9 +91,27 @@ pub(crate) struct Given<'a> {
     pub(crate) tool: Option<&'a Tool>,
     /// The call has begun: if not, its first key has to show that it is one.
     pub(crate) begun: bool,
+    /// Tools that the next call may name where a field may stand, as nothing but its name opens it.
+    pub(crate) others: &'a [Tool],
 }
 
 impl Given<'_> {
+    /// Whether what opens like a field is the next call: it names a tool, and no argument of this one. None when that cannot
+    /// be said yet, as the answer is not `over`.
+    fn is_call(&self, opener: &str, rest: &str, over: bool) -> Option<bool> {
+        let others =
+            self.others.iter().filter(|_| opener == "<").filter(|other| !may_have(self.tool, &other.name));
+        let mut unknown = false;
+        for other in others {
+            match repeats(&other.name, rest, over) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => unknown = true,
+            }
+        }
+        (!unknown).then_some(false)
+    }
+
     /// What a delimiter of `text` behind a value is; none when that cannot be said yet, as the answer is not `over`. The
     /// closer of a call that goes on with a name is that of this call only with the name of its tool.
     fn following(&self, text: &str, hit: Match, over: bool) -> Option<Delimiter> {
@@ -286,6 +304,18 @@ impl FieldsReader {
         let Some(next) = on.given.following(on.text, hit, on.last()) else {
             return self.wait(on, hit.start, (hit.end - hit.start) as u64);
         };
+        let call = match next {
+            Delimiter::Field => {
+                on.given.is_call(&on.text[hit.start..hit.end], &on.text[hit.end..], on.last())
+            }
+            _ => Some(false),
+        };
+        let Some(call) = call else {
+            let ahead = (on.text.len() - hit.end) as u64;
+            on.again += ahead;
+            return self.wait(on, hit.start, ahead);
+        };
+        let next = if call { Delimiter::Opener } else { next };
         let before = matches!(next, Delimiter::Opener | Delimiter::Turn);
         on.kept = if before { hit.start } else { hit.end };
         on.at.rewind(on.at.kept);

@@ -301,13 +301,18 @@ fn fields(
     form: &FieldForm,
     on: &mut On<'_, '_, '_>,
 ) -> Outcome {
-    let given = fields::Given { form, marks, tool: on.tool, begun: !on.pending };
+    let others = if on.walk.needs_declared { on.tools } else { &[] };
+    let given = fields::Given { form, marks, tool: on.tool, begun: !on.pending, others };
     let progress = reader.read(given, on.at, on.emit);
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
     // that is, only the outermost closer may be missing; and nothing tells that a line is whole but the closer behind it.
+    // Of a text that is all the call nothing else tells.
     let codec = on.walk.dialect.codec();
-    let tool = on.tool.filter(|_| !matches!(codec, Codec::Raw { .. }));
-    let closed = on.walk.is_whole_without_closer(on.at.end, on.in_block, on.unopened);
+    let raw = matches!(codec, Codec::Raw { .. });
+    let tool = on.tool.filter(|_| !raw);
+    let behind = on.walk.args + 1;
+    let open = raw && on.walk.misses(behind, on.walk.steps.len()) && !on.walk.may_be_eaten(behind);
+    let closed = !open && on.walk.is_whole_without_closer(on.at.end, on.in_block, on.unopened);
     let sure = if matches!(codec, Codec::Lines(_)) { closed } else { on.at.end == Some(End::End) };
     let whole = progress == ArgsProgress::Ended
         && tool.map_or(closed, |tool| sure && has_required(tool, |key| reader.has(key)));
