@@ -2,7 +2,7 @@
 
 use super::elements::ElementMarks;
 use crate::dialect::{FieldForm, Slot};
-use crate::scan::{Automaton, Match, is_word};
+use crate::scan::{Automaton, MAX_WORD, Match, SUFFIX, is_word};
 use crate::tool::{Tool, may_have, may_take};
 
 /// What a delimiter is.
@@ -76,7 +76,7 @@ impl Expected {
     /// True for the beginning of what opens a field, and nothing else.
     pub(super) fn opens_field(&self, text: &str) -> bool {
         let mut all =
-            self.automaton.spellings().zip(&self.delimiters).filter(|(mark, _)| mark.starts_with(text));
+            self.automaton.spellings().zip(&self.delimiters).filter(|(mark, _)| begins_with(mark, text));
         !text.is_empty()
             && all.next().is_some_and(|(_, one)| *one == Field)
             && all.all(|(_, one)| *one == Field)
@@ -349,5 +349,18 @@ impl Line {
         let word = || key.chars().all(|c| c.is_alphanumeric() || u8::try_from(c).is_ok_and(is_word));
         let declared = tool.is_some() && may_have(tool, key);
         (!key.is_empty() && (declared || (may_take(tool, key) && word()))).then_some(key)
+    }
+}
+
+/// True where `text` is the beginning of a spelling, which may hold a suffix.
+fn begins_with(spelling: &str, text: &str) -> bool {
+    let Some((before, behind)) = spelling.split_once(SUFFIX) else { return spelling.starts_with(text) };
+    match text.strip_prefix(before).map(|rest| rest.strip_prefix(':').ok_or(rest)) {
+        Some(Ok(word)) => {
+            let end = word.bytes().take(MAX_WORD).take_while(|byte| is_word(*byte)).count();
+            behind.starts_with(&word[end..])
+        }
+        Some(Err(rest)) => rest.is_empty(),
+        None => before.starts_with(text),
     }
 }
