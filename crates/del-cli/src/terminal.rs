@@ -43,14 +43,23 @@ pub(crate) fn shown(data: &str) -> Cow<'_, str> {
     if io::stdout().is_terminal() { visible(data) } else { Cow::Borrowed(data) }
 }
 
-/// Text for a pipe, behind which there may be a terminal: control characters are written out. All else stays, line ends too.
+/// Text for a pipe, behind which there may be a terminal: control characters are written out, and so are those that turn
+/// the order of others. All else stays, line ends too.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let acts = |c: char| {
+        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        turns || c.is_control() && !matches!(c, '\n' | '\t')
+    };
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
-    let written = |c: char| if acts(c) { visible(&c.to_string()).into_owned() } else { c.to_string() };
-    Cow::Owned(text.chars().map(written).collect())
+    let mut harmless = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let ends_line = c == '\r' && rest.peek() == Some(&'\n');
+        if acts(c) && !ends_line { harmless.push_str(&visible(&c.to_string())) } else { harmless.push(c) }
+    }
+    Cow::Owned(harmless)
 }
 
 /// Writes whole lines of data, as [`shown`].
@@ -137,4 +146,20 @@ fn columns<S: IsTerminal + AsFd>(stream: &S) -> Option<usize> {
     }
     let size = tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn nothing_acts_behind_a_pipe() {
+        for text in ["a\tb\r\nc\n", "שלום é"] {
+            assert_eq!(harmless(text), text);
+        }
+        for text in ["safe\rother", "\u{1b}[2J", "\u{202e}abc\u{202c}", "a\r"] {
+            let shown = harmless(text);
+            assert!(!shown.contains(['\r', '\u{1b}', '\u{202e}', '\u{202c}']), "{shown:?}");
+        }
+    }
 }

@@ -105,14 +105,28 @@ impl ServerOptions {
 
     /// The key that they name, or else the `usual` one of the API.
     pub(super) fn key(&self, usual: bool, api: ServerApi) -> Result<Option<String>> {
-        match &self.api_key_env {
-            Some(name) => variable(name).map(Some).ok_or_else(|| {
-                Exit::Configuration
-                    .because(format!("the variable {name}, named by {}, is not set", self.names[1]))
-            }),
-            None if usual => Ok(variable(usual_key(api))),
-            None => Ok(None),
+        let (name, key) = match &self.api_key_env {
+            Some(name) => {
+                let unset = || {
+                    Exit::Configuration
+                        .because(format!("the variable {name}, named by {}, is not set", self.names[1]))
+                };
+                (name.as_str(), variable(name).ok_or_else(unset)?)
+            }
+            None => match variable(usual_key(api)).filter(|_| usual) {
+                Some(key) => (usual_key(api), key),
+                None => return Ok(None),
+            },
+        };
+        // What is read from a file often ends with a line break.
+        let key = key.trim();
+        if let Some(control) = key.chars().find(|c| c.is_control()) {
+            let control = control.escape_debug();
+            return Err(Exit::Configuration.because(format!(
+                "the variable {name}: expected a key, got one with the character {control} in it"
+            )));
         }
+        Ok(Some(key.to_owned()))
     }
 }
 
