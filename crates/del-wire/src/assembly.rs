@@ -213,7 +213,9 @@ impl Slot {
             broken => {
                 let kind = broken.err().unwrap_or(FaultKind::BadArguments);
                 if self.given.is_empty() {
-                    send(call, &self.arguments, span, sink);
+                    // What stands behind an object is none of it.
+                    let upto = self.end.unwrap_or(self.arguments.len());
+                    send(call, &self.arguments[..upto], span, sink);
                 }
                 sink.event(fault(kind), span.clone());
             }

@@ -292,6 +292,7 @@ impl Teller<'_> {
     fn send(&mut self, open: &mut Open, whole: Option<&str>) {
         let (json, upto) = match whole {
             Some(json) => (json, json.len()),
+            None if !open.is_object() => return,
             None => (open.json.as_str(), open.solid.min(open.sure)),
         };
         if open.surplus || upto <= open.sent || open.custom && whole.is_none() {

@@ -40,6 +40,11 @@ impl Open {
         }
     }
 
+    /// True once its arguments begin as an object. Clients read what they have of them as JSON, and some fail over what is none.
+    pub(super) fn is_object(&self) -> bool {
+        self.json.trim_start().starts_with('{')
+    }
+
     pub(super) fn add(&mut self, more: &str, restore: bool) {
         if self.asks {
             self.json.push_str(more);

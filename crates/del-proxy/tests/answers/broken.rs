@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 
 use crate::apis::{APIS, Message};
 use crate::client::reader;
+use crate::cuts::CHAT;
 
 /// What the client of an API gets of these deltas and this end, and the kinds of events that these are.
 fn told(api: &str, deltas: &[Value], finish: &str) -> (Message, String) {
-    let (_, client, of_stream, _) = APIS.into_iter().find(|(name, ..)| *name == api).unwrap();
+    let (_, client, of_stream, _) = APIS.into_iter().chain([CHAT]).find(|(name, ..)| *name == api).unwrap();
     let mut stream = Stream::between(reader(&[]), Ids::default(), FromServer::chat(), client());
     let mut out = Vec::new();
     let ends = [(json!({}), json!(finish))];
@@ -64,6 +65,26 @@ fn a_call_that_the_limit_cuts_ends_as_incomplete() {
         let ((blocks, reason), _) = told("ollama", deltas, "length");
         // Text and thinking stand first.
         assert_eq!((blocks.len(), reason.as_str()), (2, "length"));
+    }
+}
+
+/// SDKs of Anthropic's API fail over a piece of arguments that cannot become an object.
+#[test]
+fn a_call_whose_arguments_are_no_object_is_left_out() {
+    for api in ["chat", "anthropic", "responses", "ollama"] {
+        for arguments in ["not json", "[1,2]", " [{\"a\": 1}]", "\"Paris\"", "7", "null and more"] {
+            let halves = arguments.split_at(arguments.len() / 2);
+            let rest = json!({"tool_calls": [{"index": 0, "function": {"arguments": halves.1}}]});
+            for deltas in [vec![call(0, "a", arguments)], vec![call(0, "a", halves.0), rest]] {
+                let ((_, reason), stream) = told(api, &deltas, "tool_calls");
+                assert!(!stream.contains("\"f\""), "{api}: {stream}");
+                assert!(reason.contains("length") || reason.contains("max"), "{api}: {reason}");
+            }
+        }
+        let ((blocks, _), _) = told(api, &[call(0, "a", "{} and more")], "tool_calls");
+        assert!(!blocks.iter().any(|(_, said)| said.contains("more")), "{api}: {blocks:?}");
+        let ((blocks, _), stream) = told(api, &[call(0, "a", "")], "tool_calls");
+        assert_eq!(blocks.last().unwrap().1, "{}", "{api}: {stream}");
     }
 }
 
