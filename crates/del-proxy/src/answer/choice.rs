@@ -53,6 +53,8 @@ struct Told {
     begins: usize,
     /// The calls that do not count.
     broken: Vec<Report>,
+    /// The last call was cut.
+    cut: bool,
     /// How many faults there were of each kind.
     faults: BTreeMap<&'static str, usize>,
     dialect: Option<String>,
@@ -76,6 +78,7 @@ impl Choice {
         told.gaps = Gaps::default();
         told.asked.clear();
         told.broken.clear();
+        told.cut = false;
     }
 
     /// What the model said with its calls for definitions, where it made no other call.
@@ -165,14 +168,15 @@ impl Choice {
         self.told.dialect.as_deref()
     }
 
-    /// The reason of the end for the client. `length` also stands for a call that does not count, where no other does:
-    /// what a streaming client has of it must not run.
+    /// The reason of the end for the client. `length` also stands for a last call that was cut, and for one that does not
+    /// count where no other does: what a streaming client has of it must not run.
     pub(super) fn reason(&self, finish: Option<Finish>, said: Option<&str>) -> String {
+        let told = &self.told;
         let reason = match finish {
-            Some(Finish::Length) => "length",
             Some(Finish::ContentFilter) => "content_filter",
-            _ if !self.told.whole.is_empty() => "tool_calls",
-            _ if !self.told.broken.is_empty() => "length",
+            _ if !told.whole.is_empty() && !told.cut => "tool_calls",
+            _ if !told.broken.is_empty() => "length",
+            Some(Finish::Length) => "length",
             Some(Finish::Other) => said.unwrap_or("stop"),
             _ => "stop",
         };
@@ -269,6 +273,7 @@ impl Teller<'_> {
             self.send(&mut open, Some(&json));
             if let Some(index) = open.index {
                 self.told.whole.push(index);
+                self.told.cut = false;
                 if !open.custom {
                     self.told.pieces.push(Piece::CallEnd { index });
                 }
@@ -284,6 +289,7 @@ impl Teller<'_> {
         self.told.pieces.append(&mut self.told.waiting);
         if !open.as_ref().is_some_and(|open| open.surplus) {
             let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
+            self.told.cut = kind == FaultKind::UnclosedCall;
             self.told.broken.push(Report { kind, span, call, place: None });
         }
     }

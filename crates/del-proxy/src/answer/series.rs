@@ -97,6 +97,13 @@ impl Series {
         self.emit(vec![Piece::Reasoning(format!("{before}{line}\n"))], out);
     }
 
+    /// Gives out what waits for a call, as none comes.
+    pub(crate) fn let_go(&mut self, out: &mut Vec<u8>) {
+        let held = self.turn.held.take().unwrap_or_default();
+        let pieces: Vec<Piece> = held.iter().filter_map(|piece| self.theirs_of(piece)).collect();
+        self.emit(pieces, out);
+    }
+
     /// Adds text that is none of the model's: what goes out of it.
     pub(crate) fn remark(&mut self, text: &str) -> Vec<u8> {
         let (before, mut out) = (if self.said { "\n\n" } else { "" }, Vec::new());

@@ -34,8 +34,9 @@ pub struct Stream {
     asking: Option<Asking>,
     /// What the server said last of what it cost.
     usage: Option<Usage>,
-    /// Why the first choice ended.
+    /// Why the first choice ended, and whether that was a limit of tokens.
     reason: Option<String>,
+    cut: bool,
     /// The kinds of what is left out, as the client's API has no place for it.
     left_out: BTreeSet<String>,
     over: bool,
@@ -66,6 +67,7 @@ impl Stream {
             asking: None,
             usage: None,
             reason: None,
+            cut: false,
             left_out: BTreeSet::new(),
             over: false,
             whole: false,
@@ -151,6 +153,11 @@ impl Stream {
             *summary.faults.entry(kind).or_default() += count;
         }
         summary
+    }
+
+    /// True when the first choice ended at a limit of tokens.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// True when the answer came to its end, and nothing broke it off.
@@ -344,6 +351,7 @@ impl Stream {
         let reason = delta.finish.filter(|_| may_end).map(|finish| {
             let end = if finish == Finish::Length { End::Cut } else { End::End };
             choice.finish(end, &self.reader, &mut self.ids);
+            self.cut |= index == 0 && end == End::Cut;
             self.asking = self.asking.take().or_else(|| choice.asking().filter(|_| index == 0));
             choice.reason(Some(finish), delta.reason.as_deref())
         });

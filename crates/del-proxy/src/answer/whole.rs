@@ -25,6 +25,8 @@ pub struct Answer {
     pub guesses: Vec<(String, FaultKind)>,
     /// The calls that do not count.
     pub broken: Vec<Report>,
+    /// The first choice ended at a limit of tokens.
+    pub cut: bool,
     /// The tools that were called although they may not be, and whose calls are left out.
     pub refused: Vec<String>,
     /// The kinds of what is left out, as the client's API has no place for it.
@@ -102,6 +104,7 @@ fn translated(
         choice.finish(end, reader, ids);
         let asking = choice.asking().filter(|_| place == 0);
         answer.asking = answer.asking.take().or(asking);
+        answer.cut |= place == 0 && end == End::Cut;
         told.reason = Some(choice.reason(last.finish, last.reason.as_deref()));
         told.pieces = choice.pieces();
         if place == 0 && !reader.before.is_empty() {

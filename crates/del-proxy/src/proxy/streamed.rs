@@ -71,9 +71,9 @@ impl Streamed {
         }
     }
 
-    /// True when the answer has come to its end and holds no call.
+    /// True when the answer has come to its end, which is no limit of tokens, and holds no call.
     pub(super) fn lacks_call(&self) -> bool {
-        self.stream.is_whole() && !self.stream.has_call()
+        self.stream.is_whole() && !self.stream.has_call() && !self.stream.is_cut()
     }
 
     pub(super) fn stream(&self) -> &Stream {

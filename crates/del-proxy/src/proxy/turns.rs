@@ -244,7 +244,7 @@ impl Turns {
         let calls = calls_of(&heard.message);
         let demanded = self.exchange.request.demands_call();
         if demanded && calls.is_empty() {
-            return self.demand(&heard.message);
+            return self.demand(heard);
         }
         self.exchange.proxy.metrics.called(heard.dialect.as_deref(), calls.len());
         let guess = |id: &Option<String>| {
@@ -272,7 +272,7 @@ impl Turns {
             return Ok(self.give_up(&repeated));
         }
         if !theirs.is_empty() {
-            return Ok(Next::End("tool_calls".to_owned()));
+            return Ok(Next::End(self.reason("tool_calls")));
         }
         if demanded && (!self.injected.beside || self.exchange.request.names(&own[0].call.name)) {
             self.exchange.request.frees_choice();
@@ -280,21 +280,28 @@ impl Turns {
         Ok(self.go_on(note))
     }
 
-    /// A demanded call did not come.
-    fn demand(&mut self, said: &Map<String, Value>) -> Result<Next, Refusal> {
+    /// A demanded call did not come. Where there was no room for it, asking again brings none.
+    fn demand(&mut self, heard: Heard) -> Result<Next, Refusal> {
+        if heard.cut {
+            let mut out = std::mem::take(&mut self.pending);
+            self.series().let_go(&mut out);
+            self.pending = out;
+            self.added.push(Value::Object(heard.message));
+            return Ok(Next::End("length".to_owned()));
+        }
         if self.tries == MOST_TRIES {
             return Err(no_call());
         }
         self.tries += 1;
         self.exchange.proxy.metrics.asked_again.inc();
-        self.exchange.request.again(said)?;
+        self.exchange.request.again(&heard.message)?;
         Ok(Next::Ask)
     }
 
     /// An answer in which nothing is to be run is the last one, unless the model tried to call.
     fn without_own(&mut self, theirs: bool, note: Option<String>) -> Next {
         if theirs {
-            return Next::End("tool_calls".to_owned());
+            return Next::End(self.reason("tool_calls"));
         }
         // A client that has half a call has to be told, not the model.
         let untold = self.series().theirs().is_empty();
@@ -302,7 +309,12 @@ impl Turns {
             self.repairs += 1;
             return self.go_on(note);
         }
-        Next::End(self.series().reason().unwrap_or("stop").to_owned())
+        Next::End(self.reason("stop"))
+    }
+
+    /// Why the last answer ended, or this where nothing says so.
+    fn reason(&self, usual: &str) -> String {
+        self.series().reason().unwrap_or(usual).to_owned()
     }
 
     /// What the model is told of its calls that did not count.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use del_dialects::{Collect, Dialect, Dialects, End, Message, Tool, Turn};
+use del_dialects::{Collect, Dialect, Dialects, End, FaultKind, Message, Tool, Turn};
 use del_proxy::answer::Reader;
 use serde::Deserialize;
 use serde_json::json;
@@ -70,11 +70,13 @@ fn expected(message: &Message, case: &Case, got: &Assembled) -> Assembled {
         let id = call.id.clone().filter(|id| got.calls.get(place).is_some_and(|(known, ..)| known == id));
         (id.unwrap_or_else(minted), call.name.clone(), call.arguments.clone())
     };
-    let broken = message.faults.iter().any(|fault| fault.kind.ends_call());
+    let broken = || message.faults.iter().filter(|fault| fault.kind.ends_call());
+    let last = message.evidence.last().map(|known| known.span.start);
+    let is_last_cut =
+        broken().any(|fault| fault.kind == FaultKind::UnclosedCall && Some(fault.span.start) > last);
     let finish = match case.finish() {
-        "length" => "length",
-        _ if !message.calls.is_empty() => "tool_calls",
-        _ if broken => "length",
+        _ if !message.calls.is_empty() && !is_last_cut => "tool_calls",
+        _ if broken().next().is_some() => "length",
         other => other,
     };
     Assembled {

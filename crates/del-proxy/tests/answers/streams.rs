@@ -4,7 +4,7 @@ use del_proxy::answer::{Reader, Stream};
 use del_wire::Ids;
 use serde_json::{Value, json};
 
-use crate::client::{Received, reader, stream};
+use crate::client::{Received, reader, stream, whole};
 
 const HERMES: &str = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": {\"b\": 1}}}\n</tool_call>";
 
@@ -174,7 +174,23 @@ fn reasons_are_those_of_the_server_where_there_is_no_call() {
     ] {
         assert_eq!(read(&[text("a"), end(said)], true).only().finish.as_deref(), Some(told), "{said}");
     }
-    assert_eq!(read(&[text(HERMES), end("length")], true).only().finish.as_deref(), Some("length"));
+}
+
+#[test]
+fn a_limit_behind_whole_calls_is_none_of_theirs() {
+    let cut = &HERMES[..50];
+    for (texts, said, told) in [
+        (vec![HERMES], "length", "tool_calls"),
+        (vec![HERMES, " And no"], "length", "tool_calls"),
+        (vec![HERMES, cut], "length", "length"),
+        (vec![HERMES, cut], "stop", "length"),
+        (vec![HERMES], "content_filter", "content_filter"),
+    ] {
+        let all: Vec<Value> = texts.iter().copied().map(text).chain([end(said)]).collect();
+        assert_eq!(read(&all, true).only().finish.as_deref(), Some(told), "{texts:?} {said}");
+        let message = json!({"role": "assistant", "content": texts.concat()});
+        assert_eq!(whole(&reader(&[]), &message, said).finish.as_deref(), Some(told), "{texts:?} {said}");
+    }
 }
 
 #[test]

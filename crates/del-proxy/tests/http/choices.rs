@@ -43,6 +43,28 @@ async fn a_demanded_call_is_asked_for_again() {
     }
 }
 
+/// Asked again, the model has no more room.
+#[tokio::test]
+async fn a_demanded_call_that_a_limit_cuts_is_not_asked_for_again() {
+    let function = json!({"name": "get_weather", "arguments": "{\"city\": \"Par"});
+    let native = json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": function}]});
+    for said in [json!({"content": "Let me think."}), json!({"content": &HERMES[..60]}), native] {
+        let model = Model::new(move |seen| {
+            if seen.body()["stream"] == true {
+                let all = event(&said, None) + &event(&json!({}), Some("length")) + "data: [DONE]\n\n";
+                return Reply::Stream(vec![all.into_bytes()], Then::End);
+            }
+            let message = with(json!({"role": "assistant", "content": null}), said.clone());
+            Reply::Whole(200, "", completion(&message, "length").to_string())
+        });
+        let stand = Stand::new(model).await;
+        let body = with(weather(), json!({"tool_choice": "required"}));
+        assert_eq!(told(&stand.ask(&body).await).2, "length");
+        assert_eq!(assembled(&stand.events(&streamed(body)).await).2, "length");
+        assert_eq!(stand.model.seen().len(), 2);
+    }
+}
+
 #[tokio::test]
 async fn a_demanded_call_is_begun_where_the_server_goes_on_with_it() {
     const REST: &str = " \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>";

@@ -143,7 +143,7 @@ impl Exchange {
         if let Some(asking) = answer.asking {
             return Ok(Outcome::Asking(asking));
         }
-        if self.request.demands_call() && answer.calls == 0 {
+        if self.request.demands_call() && answer.calls == 0 && !answer.cut {
             return Ok(Outcome::NoCall(answer.blocks.past()));
         }
         metrics.called(answer.dialect.as_deref(), answer.calls);

@@ -11,6 +11,8 @@ pub(super) struct Heard {
     pub(super) message: Map<String, Value>,
     pub(super) guesses: Vec<(String, FaultKind)>,
     pub(super) broken: Vec<Report>,
+    /// It ended at a limit of tokens.
+    pub(super) cut: bool,
     pub(super) refused: Vec<String>,
     pub(super) dialect: Option<String>,
     /// It asks for definitions, and does nothing else.
@@ -24,6 +26,7 @@ impl Heard {
             message: stream.message()?,
             guesses: stream.guesses().map(|(id, kind)| (id.to_owned(), kind)).collect(),
             broken: stream.broken().cloned().collect(),
+            cut: stream.is_cut(),
             refused: stream.refused().map(str::to_owned).collect(),
             dialect: stream.calls().0.map(str::to_owned),
             asking: None,
@@ -33,8 +36,8 @@ impl Heard {
 
 impl From<Answer> for Heard {
     fn from(answer: Answer) -> Self {
-        let Answer { blocks, guesses, broken, refused, dialect, asking, .. } = answer;
-        Self { message: blocks.past(), guesses, broken, refused, dialect, asking }
+        let Answer { blocks, guesses, broken, cut, refused, dialect, asking, .. } = answer;
+        Self { message: blocks.past(), guesses, broken, cut, refused, dialect, asking }
     }
 }
 

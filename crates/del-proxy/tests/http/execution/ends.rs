@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Bench, answers, bench, calls, question, results};
-use crate::model::{Model, Reply};
+use crate::model::{Model, Reply, Then, completion, event};
 use crate::stand::{streamed, with};
 
 #[tokio::test]
@@ -20,6 +20,25 @@ async fn turns_are_limited_and_so_is_the_same_call_again() {
             assert!(text.contains("\"finish_reason\":\"length\""), "{text}");
             assert_eq!(bench.log.lock().unwrap().len(), if most == 2 { 1 } else { 2 });
         }
+    }
+}
+
+#[tokio::test]
+async fn a_demanded_call_that_a_limit_cuts_ends_it() {
+    for stream in [false, true] {
+        let model = Model::new(|seen| {
+            let message = json!({"role": "assistant", "content": "Let me think."});
+            if seen.body()["stream"] != true {
+                return Reply::Whole(200, "", completion(&message, "length").to_string());
+            }
+            let all = event(&message, None) + &event(&json!({}), Some("length")) + "data: [DONE]\n\n";
+            Reply::Stream(vec![all.into_bytes()], Then::End)
+        });
+        let bench = bench(model, |_| {}).await;
+        let asked = with(question(), json!({"stream": stream, "tool_choice": "required"}));
+        let text = bench.stand.post(&asked).send().await.unwrap().text().await.unwrap();
+        assert!(text.contains("Let me think.") && text.contains("\"finish_reason\":\"length\""), "{text}");
+        assert_eq!(bench.stand.model.seen().len(), 1);
     }
 }
 
