@@ -114,7 +114,7 @@ impl Reading {
             }
         };
         if let Some(error) = &chunk.error {
-            return Err(Trouble::Refused(error.clone()));
+            return Err(Trouble::Refused(ApiError::clone(error)));
         }
         self.chunks += 1;
         self.usage = chunk.usage.or(self.usage);

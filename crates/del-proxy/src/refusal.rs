@@ -2,7 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use del_wire::{ApiError, ApiErrorKind};
+use del_wire::anthropic::error_kind;
+use del_wire::{ApiError, ApiErrorKind, Failure, ToClient};
 use serde_json::{Value, json};
 
 use crate::document::Document;
@@ -65,16 +66,10 @@ impl Refusal {
         Self { headers: Box::new(headers), said: body.map(Box::new), code, ..refusal }
     }
 
-    /// The same inside of what was to be an answer, and went out as one.
-    pub(crate) fn in_answer(error: &ApiError) -> Self {
-        let status = match error.kind {
-            ApiErrorKind::ContextExceeded { .. } => StatusCode::BAD_REQUEST,
-            ApiErrorKind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            ApiErrorKind::Authentication => StatusCode::UNAUTHORIZED,
-            ApiErrorKind::NotFound => StatusCode::NOT_FOUND,
-            _ => StatusCode::BAD_GATEWAY,
-        };
-        Self::of_server(status, HeaderMap::new(), error, "")
+    /// The same inside of what was to be an answer, and came as one: as if it had come with the status of what it says.
+    pub(crate) fn in_answer(error: &ApiError, said: &str) -> Self {
+        let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        Self::of_server(status, HeaderMap::new(), error, said)
     }
 
     /// Too much at once: soon there will be room.
@@ -134,9 +129,11 @@ impl Refusal {
         self
     }
 
-    /// The body in the shape of OpenAI's API, of which an event of any API can be made.
-    pub(crate) fn told(&self) -> String {
-        self.body(Family::OpenAi).to_string()
+    /// What a stream ends with in place of an answer.
+    pub(crate) fn end_stream(&self, client: &mut dyn ToClient, out: &mut Vec<u8>) {
+        let (message, raw) = (self.to_string(), self.body(Family::OpenAi).to_string());
+        let status = Some(self.status.as_u16());
+        client.fail(&Failure { message: &message, raw: Some(&raw), status }, out);
     }
 
     /// The answer in the shape of an API.
@@ -173,18 +170,7 @@ impl Refusal {
                 json!({"error": error})
             }
             Family::Anthropic => {
-                let kind = match self.status.as_u16() {
-                    401 => "authentication_error",
-                    403 => "permission_error",
-                    404 => "not_found_error",
-                    413 => "request_too_large",
-                    402 => "billing_error",
-                    429 => "rate_limit_error",
-                    504 => "timeout_error",
-                    529 => "overloaded_error",
-                    500.. => "api_error",
-                    _ => "invalid_request_error",
-                };
+                let kind = error_kind(self.status.as_u16());
                 let said = with_hint();
                 let words = ApiErrorKind::TOO_LONG_WORDS;
                 let told = if self.is_too_long() && !said.starts_with(words) {

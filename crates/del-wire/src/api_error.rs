@@ -12,6 +12,8 @@ pub struct ApiError {
     pub kind: ApiErrorKind,
     /// The server's own words; when it sent none that can be read, what was expected and what came.
     pub message: String,
+    /// The status of the answer; of an error that came inside of one, the status that it says or means.
+    pub status: u16,
 }
 
 /// What a refusal means for the caller.
@@ -65,9 +67,13 @@ impl ApiError {
 
     fn read(status: Option<u16>, body: &str) -> Self {
         let said = Said::read(body);
-        let status = status.or(said.status).unwrap_or(0);
-        let kind = said.kind(status);
-        Self { kind, message: said.message.unwrap_or_else(|| nothing_readable(body)) }
+        let status = status.or(said.status).or_else(|| said.named_status());
+        let kind = said.kind(status.unwrap_or(0));
+        let status = status.unwrap_or(match kind {
+            ApiErrorKind::ContextExceeded { .. } | ApiErrorKind::ToolsUnsupported => 400,
+            _ => 502,
+        });
+        Self { kind, message: said.message.unwrap_or_else(|| nothing_readable(body)), status }
     }
 }
 
@@ -112,10 +118,19 @@ impl Said {
         Self {
             message: text("message").or_else(|| fields.get("detail").and_then(detail)),
             code,
-            status: fields.number("code").and_then(|code| u16::try_from(code).ok()),
+            status: fields
+                .number("code")
+                .and_then(|code| u16::try_from(code).ok())
+                .filter(|code| matches!(code, 400..600)),
             limit: fields.number("n_ctx"),
             sent: fields.number("n_prompt_tokens"),
         }
+    }
+
+    /// The status of an error that servers call so.
+    fn named_status(&self) -> Option<u16> {
+        let code = self.code.to_lowercase().replace('_', "");
+        NAMES.iter().find(|(name, _)| code.contains(name)).map(|(_, status)| *status)
     }
 
     fn kind(&self, status: u16) -> ApiErrorKind {
@@ -165,6 +180,27 @@ fn detail(text: &str) -> Option<String> {
         .collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
+
+/// Words in the names of errors, and the status that goes along with each. What is called two things is the first.
+const NAMES: &[(&str, u16)] = &[
+    ("authentication", 401),
+    ("invalidapikey", 401),
+    ("billing", 402),
+    ("permission", 403),
+    ("notfound", 404),
+    ("toolarge", 413),
+    ("ratelimit", 429),
+    ("quota", 429),
+    ("toomanyrequests", 429),
+    ("overloaded", 529),
+    ("unavailable", 503),
+    ("timeout", 504),
+    ("badrequest", 400),
+    ("invalid", 400),
+    ("servererror", 500),
+    ("internal", 500),
+    ("apierror", 500),
+];
 
 const CONTEXT_EXCEEDED: &[&str] = &[
     "context length",
@@ -286,6 +322,20 @@ mod tests {
     fn an_error_in_a_stream_brings_its_status_along() {
         let error = ApiError::from_stream(r#"{"error":{"code":503,"message":"Loading model"}}"#);
         assert_eq!((error.kind, error.message.as_str()), (ApiErrorKind::Unavailable, "Loading model"));
+        for (error, status) in [
+            (r#"{"code":503,"message":"Loading model"}"#, 503),
+            (r#"{"code":7,"message":"?"}"#, 502),
+            (r#"{"message":"?"}"#, 502),
+            (r#"{"code":"model_not_found","type":"invalid_request_error","message":"no"}"#, 404),
+            (r#"{"code":null,"type":"invalid_request_error","message":"no"}"#, 400),
+            (r#"{"code":"insufficient_quota","message":"no"}"#, 429),
+            (r#"{"type":"overloaded_error","message":"no"}"#, 529),
+            (r#"{"type":"api_error","message":"no"}"#, 500),
+            (r#"{"type":"InternalServerError","message":"no"}"#, 500),
+            (r#"{"message":"This model's maximum context length is 10 tokens."}"#, 400),
+        ] {
+            assert_eq!(ApiError::from_stream(&format!(r#"{{"error":{error}}}"#)).status, status, "{error}");
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Chunk {
     /// Tokens, once the server says them.
     pub usage: Option<Usage>,
     /// The server gave up.
-    pub error: Option<ApiError>,
+    pub error: Option<Box<ApiError>>,
 }
 
 /// What stands before a text, or a thought, that is a paragraph of its own.
@@ -150,7 +150,7 @@ impl Chunk {
     /// The same of a text whose members were found already.
     pub(crate) fn of(fields: &Fields<'_>, json: &str) -> Result<Self, WireError> {
         if is_error(fields) {
-            return Ok(Self { error: Some(ApiError::from_stream(json)), ..Self::default() });
+            return Ok(Self { error: Some(Box::new(ApiError::from_stream(json))), ..Self::default() });
         }
         let mut usage = usage::usage(fields);
         let choices = match fields.list("choices")? {

@@ -115,4 +115,4 @@ pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
 pub use server_api::{ServerApi, Think};
 pub use sse::{Decoder, Frame, SseError};
-pub use told::{Block, Blocks, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice};
+pub use told::{Block, Blocks, Failure, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice};

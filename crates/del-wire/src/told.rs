@@ -10,6 +10,7 @@ use serde_json::Value;
 
 pub use self::blocks::{Block, Blocks};
 pub use self::paragraphs::Paragraphs;
+use crate::api_error::ApiError;
 use crate::chunk::{Chunk, Delta, Times};
 use crate::citation::Citation;
 use crate::logprobs;
@@ -134,6 +135,28 @@ pub struct ToldChoice {
     pub reason: Option<String>,
 }
 
+/// Why a stream breaks off.
+#[derive(Debug, Clone, Copy)]
+pub struct Failure<'a> {
+    /// In words.
+    pub message: &'a str,
+    /// What the server said of it, where it said so as JSON.
+    pub raw: Option<&'a str>,
+    /// The status that the answer would have had, where that is known.
+    pub status: Option<u16>,
+}
+
+impl Failure<'_> {
+    /// The error that it is, where something says so.
+    pub(crate) fn error(&self) -> Option<ApiError> {
+        let raw = self.raw?;
+        Some(match self.status {
+            Some(status) => ApiError::from_response(status, raw),
+            None => ApiError::from_stream(raw),
+        })
+    }
+}
+
 /// Writes answers in the shape of one API.
 pub trait ToClient: Debug + Send {
     /// What is new, as a part of a stream.
@@ -142,8 +165,8 @@ pub trait ToClient: Debug + Send {
     /// The stream is over. `remarks` are names and values of what headers would say of an answer that comes at once.
     fn done(&mut self, remarks: &[(&str, String)], out: &mut Vec<u8>);
 
-    /// The stream breaks off; `raw` is what the server said of it, where it said so as JSON.
-    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>);
+    /// The stream breaks off.
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>);
 
     /// An answer that comes at once.
     fn whole(&mut self, told: &Told<'_>) -> String;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use del_wire::{Chunk, Citation, Delta, Piece, ToClient, Told, ToldChoice, Usage};
+use del_wire::{Chunk, Citation, Delta, Failure, Piece, ToClient, Told, ToldChoice, Usage};
+
+use crate::refusal::Refusal;
 
 /// What the client is told of a series of answers. Calls of tools that run here are no part of it.
 #[derive(Debug)]
@@ -138,8 +140,8 @@ impl Series {
     }
 
     /// The stream breaks off.
-    pub(crate) fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
-        self.client.fail(message, raw, out);
+    pub(crate) fn refuse(&mut self, refusal: &Refusal, out: &mut Vec<u8>) {
+        refusal.end_stream(&mut *self.client, out);
     }
 
     fn take(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
@@ -257,8 +259,8 @@ impl ToClient for Relay {
     /// The series goes on, or ends, as what was called decides.
     fn done(&mut self, _: &[(&str, String)], _: &mut Vec<u8>) {}
 
-    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
-        self.series().fail(message, raw, out);
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        self.series().client.fail(failure, out);
     }
 
     fn whole(&mut self, told: &Told<'_>) -> String {

@@ -47,9 +47,9 @@ pub enum Trouble {
     /// It is not one of a model server.
     #[error("expected a chat completion: {0}")]
     Garbage(String),
-    /// The server gave up.
+    /// The server gave up: why, and all that it said.
     #[error("{0}")]
-    Refused(ApiError),
+    Refused(ApiError, String),
 }
 
 /// Turns a completion into that for the client. Members that are not known here stay what they are.
@@ -80,7 +80,7 @@ fn translated(
     client: &mut dyn ToClient,
 ) -> Result<Answer, Trouble> {
     if let Some(error) = chunk.error {
-        return Err(Trouble::Refused(error));
+        return Err(Trouble::Refused(*error, body.to_owned()));
     }
     let summary = Summary { usage: chunk.usage, ..Summary::default() };
     let mut answer = Answer { summary, ..Answer::default() };

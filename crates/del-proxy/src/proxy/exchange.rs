@@ -221,7 +221,7 @@ impl Exchange {
                     account.note(|record| record.error = Some(refusal.kind()));
                 }
                 let mut out = Vec::new();
-                client.fail(&refusal.to_string(), Some(&refusal.told()), &mut out);
+                refusal.end_stream(&mut *client, &mut out);
                 out
             }),
         };

@@ -57,6 +57,9 @@ impl Streamed {
     /// What to do where the answer asks for something.
     pub(super) fn further(&mut self, further: Further) {
         self.further = Some(further);
+        if self.body.is_none() {
+            self.settle();
+        }
     }
 
     /// Takes what the answer asks for, where nothing of it went out.
@@ -69,6 +72,18 @@ impl Streamed {
         while !self.stream.has_call() && self.body.is_some() {
             std::future::poll_fn(|context| self.poll(context)).await;
         }
+    }
+
+    /// Reads on until something is ready to go out, or the answer is over.
+    pub(super) async fn until_word(&mut self) {
+        while !self.has_word() && self.body.is_some() {
+            std::future::poll_fn(|context| self.poll(context)).await;
+        }
+    }
+
+    /// True when something is ready to go out.
+    pub(super) fn has_word(&self) -> bool {
+        !self.out.is_empty()
     }
 
     /// True when the answer has come to its end, which is no limit of tokens, and holds no call.
@@ -109,12 +124,23 @@ impl Streamed {
         }
         if self.stream.is_over() {
             self.body = None;
-            self.coming = self.further.take().and_then(|further| Some(further(self.stream.take_asking()?)));
-            if self.coming.is_none() {
-                self.end();
-            }
+            self.settle();
         }
         Poll::Ready(())
+    }
+
+    /// The server's answer is over: another one comes where it asks for something, as soon as it is known how to go on.
+    fn settle(&mut self) {
+        if !self.stream.asks() {
+            // An error in its place is told by whoever waits for the answer.
+            if self.stream.refusal().is_none() {
+                self.end();
+            }
+            return;
+        }
+        if let Some(further) = self.further.take() {
+            self.coming = self.stream.take_asking().map(further);
+        }
     }
 
     /// Nothing more comes.

@@ -14,7 +14,7 @@ use del_agent::Mode;
 use del_agent::guard::Guard;
 use del_agent::prompt::broken_calls;
 use del_dialects::ReadCall;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use self::heard::{Heard, calls_of};
@@ -162,7 +162,7 @@ impl Turns {
             }
             Err(refusal) => {
                 self.exchange.note(|record| record.error = Some(refusal.kind()));
-                self.series().fail(&refusal.to_string(), Some(&refusal.told()), &mut out);
+                self.series().refuse(&refusal, &mut out);
             }
         }
         self.send(&mut out).await;

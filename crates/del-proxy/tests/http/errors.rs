@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::model::{Model, Reply, Then, event, says};
-use crate::stand::{Stand, document, events, streamed, weather, with};
+use crate::stand::{Stand, document, streamed, weather, with};
 
 #[tokio::test]
 async fn a_server_that_is_not_there() {
@@ -57,32 +57,91 @@ async fn answers_that_are_none() {
     assert!(error.as_str().unwrap().contains("got `<html>`"), "{error}");
 
     let refused = "data: {\"error\":{\"message\":\"out of memory\",\"code\":500}}\n\n";
-    let stand = Stand::new(Model::saying(Reply::Stream(vec![refused.into()], Then::End))).await;
-    let response = stand.post(&streamed(weather())).send().await.unwrap();
+    let begun = event(&json!({"content": "Let me"}), None) + refused;
+    let stand = Stand::new(Model::saying(Reply::Stream(vec![begun.into()], Then::End))).await;
     let error = json!({"error": {"message": "out of memory", "code": 500}});
-    assert_eq!(events(&response.text().await.unwrap()), [error]);
+    assert_eq!(stand.events(&streamed(weather())).await.last(), Some(&error));
 }
 
 /// Some gateways answer with status 200 whatever happens.
 #[tokio::test]
 async fn an_error_in_the_place_of_an_answer_is_what_it_says() {
-    for (said, status, code) in [
+    let messages = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi."}]});
+    for (said, status, code, kind) in [
         (
             json!({"message": "This model's maximum context length is 10 tokens.", "code": 400}),
             400,
             json!("context_length_exceeded"),
+            "invalid_request_error",
         ),
-        (json!({"message": "slow down", "code": 429}), 429, Value::Null),
-        (json!({"message": "no such key", "code": 401}), 401, Value::Null),
-        (json!({"message": "no such model", "code": 404}), 404, Value::Null),
-        (json!({"message": "out of memory", "code": 500}), 502, Value::Null),
+        (json!({"message": "no such key", "code": 401}), 401, json!(401), "authentication_error"),
+        (json!({"message": "no such model", "code": 404}), 404, json!(404), "not_found_error"),
+        (json!({"message": "slow down", "code": 429}), 429, json!(429), "rate_limit_error"),
+        (json!({"message": "out of memory", "code": 500}), 500, json!(500), "api_error"),
+        (json!({"message": "loading", "code": 503}), 503, json!(503), "api_error"),
+        (
+            json!({"message": "no", "type": "invalid_request_error"}),
+            400,
+            Value::Null,
+            "invalid_request_error",
+        ),
+        (json!({"message": "no", "type": "overloaded_error"}), 529, Value::Null, "overloaded_error"),
+        (json!({"message": "no"}), 502, Value::Null, "api_error"),
     ] {
-        let body = json!({ "error": said }).to_string();
-        let stand = Stand::new(Model::saying(Reply::Whole(200, "", body))).await;
-        let response = stand.post(&weather()).send().await.unwrap();
-        assert_eq!(response.status(), status);
-        let error = document(response).await["error"].clone();
-        assert_eq!((&error["message"], &error["code"]), (&said["message"], &code));
+        let body = json!({ "error": said });
+        let event = format!("data: {body}\n\n").into_bytes();
+        for reply in [Reply::Whole(200, "", body.to_string()), Reply::Stream(vec![event], Then::End)] {
+            let is_stream = matches!(reply, Reply::Stream(..));
+            let stand = Stand::new(Model::saying(reply)).await;
+            // A stream of which nothing has gone out is none yet.
+            for stream in [is_stream, true] {
+                let asked = with(weather(), json!({"stream": stream}));
+                let response = stand.post(&asked).send().await.unwrap();
+                assert_eq!(response.status(), status, "{said} {stream}");
+                let error = document(response).await["error"].clone();
+                assert_eq!((&error["message"], &error["code"]), (&said["message"], &code));
+                assert_eq!(error["type"], said["type"]);
+                let asked = with(messages.clone(), json!({"stream": stream}));
+                let request = stand.request(Method::POST, "/v1/messages").body(asked.to_string());
+                let response = request.send().await.unwrap();
+                assert_eq!(response.status(), status, "{said} {stream}");
+                assert_eq!(document(response).await["error"]["type"], kind);
+            }
+        }
+        // Behind a beginning it is an event, of the same kind.
+        let begun = crate::model::event(&json!({"content": "Let me"}), None) + &format!("data: {body}\n\n");
+        let stand = Stand::new(Model::saying(Reply::Stream(vec![begun.into()], Then::End))).await;
+        let asked = with(messages.clone(), json!({"stream": true}));
+        let request = stand.request(Method::POST, "/v1/messages").body(asked.to_string());
+        let text = request.send().await.unwrap().text().await.unwrap();
+        assert!(text.contains(&format!(r#""error":{{"type":"{kind}""#)), "{kind}: {text}");
+    }
+}
+
+/// The server refuses once the client has heard that it is asked: what was its status is the kind of an event.
+#[tokio::test]
+async fn the_status_of_a_refusal_that_comes_late_is_told_as_its_kind() {
+    let body = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": [{"role": "user", "content": "Hi."}]});
+    for (status, kind) in [
+        (400, "invalid_request_error"),
+        (404, "not_found_error"),
+        (429, "rate_limit_error"),
+        (529, "overloaded_error"),
+    ] {
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let wait = std::sync::Mutex::new(wait);
+        let model = Model::new(move |_| {
+            wait.lock().unwrap().recv().unwrap();
+            Reply::Whole(status, "", json!({"error": {"message": "no"}}).to_string())
+        });
+        let stand =
+            Stand::with(model, |settings| settings.keep_alive = std::time::Duration::from_millis(5)).await;
+        let request = stand.request(Method::POST, "/v1/messages").body(body.to_string());
+        let mut response = request.send().await.unwrap();
+        response.chunk().await.unwrap();
+        go.send(()).unwrap();
+        let text = response.text().await.unwrap();
+        assert!(text.contains(&format!(r#""error":{{"type":"{kind}""#)), "{kind}: {text}");
     }
 }
 

@@ -53,7 +53,7 @@ impl Messages {
         let kind = fields.text("type")?.unwrap_or_default();
         let index = fields.number("index").and_then(|index| u32::try_from(index).ok());
         let chunk = match kind.as_str() {
-            "error" => Chunk { error: Some(ApiError::from_stream(data)), ..Chunk::default() },
+            "error" => Chunk { error: Some(Box::new(ApiError::from_stream(data))), ..Chunk::default() },
             "message_stop" => return Ok(Heard::Done),
             "ping" => return Ok(Heard::Nothing),
             "content_block_stop" => {
@@ -176,7 +176,7 @@ impl Messages {
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
         let fields = Fields::read(body, "message")?;
         if fields.get("error").is_some() {
-            return Ok(Chunk { error: Some(ApiError::from_stream(body)), ..Chunk::default() });
+            return Ok(Chunk { error: Some(Box::new(ApiError::from_stream(body))), ..Chunk::default() });
         }
         if !fields.has("content") {
             return Err(WireError::shape("content", EXPECTED, body));

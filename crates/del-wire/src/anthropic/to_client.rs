@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 
-use crate::api_error::{ApiError, ApiErrorKind};
+use super::error_kind;
+use crate::api_error::ApiErrorKind;
 use crate::chunk::Usage;
 use crate::citation::Citation;
 use crate::members::{Members, json_text};
-use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, named_event};
+use crate::told::{Block, Blocks, Failure, Piece, ToClient, Told, ToldChoice, comments, named_event};
 
 /// Writes messages. Of several choices the first is told.
 #[derive(Debug)]
@@ -223,17 +224,10 @@ impl ToClient for Messages {
         citation.for_message().is_some()
     }
 
-    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
-        let said = raw.map(ApiError::from_stream);
-        let kind = match said.as_ref().map(|said| said.kind) {
-            Some(ApiErrorKind::RateLimited) => "rate_limit_error",
-            Some(ApiErrorKind::Unavailable) => "overloaded_error",
-            Some(ApiErrorKind::Authentication) => "authentication_error",
-            Some(ApiErrorKind::ContextExceeded { .. }) => "invalid_request_error",
-            _ => "api_error",
-        };
-        let mut error = of_type(kind);
-        let words = ApiErrorKind::TOO_LONG_WORDS;
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        let said = failure.error();
+        let mut error = of_type(said.as_ref().map_or("api_error", |said| error_kind(said.status)));
+        let (words, message) = (ApiErrorKind::TOO_LONG_WORDS, failure.message);
         if said.is_some_and(|said| said.is_too_long()) && !message.starts_with(words) {
             error.add_text("message", &format!("{words}: {message}"));
         } else {

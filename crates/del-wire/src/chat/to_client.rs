@@ -7,13 +7,13 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::api_error::{ApiError, ApiErrorKind};
+use crate::api_error::ApiErrorKind;
 use crate::chunk::{Delta, Usage};
 use crate::citation::Citation;
 use crate::fields::Fields;
 use crate::logprobs;
 use crate::members::Members;
-use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
+use crate::told::{Blocks, Failure, Piece, Raw, ToClient, Told, ToldChoice, comments};
 
 /// Writes chat completions.
 #[derive(Debug)]
@@ -258,14 +258,15 @@ impl ToClient for Chat {
         citation.for_chat().is_some()
     }
 
-    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
-        let shaped = raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok());
-        let of_chats = |said: &Value| said["error"].is_object() && said["type"] != "error";
-        let shaped = shaped.filter(of_chats);
-        let mut event = shaped.unwrap_or_else(
-            || json!({"error": {"message": message, "type": "upstream_error", "param": null, "code": null}}),
-        );
-        if raw.is_some_and(|raw| ApiError::from_stream(raw).is_too_long()) {
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        let said = failure.raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok()).unwrap_or_default();
+        let mut event = if said["error"].is_object() && said["type"] != "error" {
+            said
+        } else {
+            let kind = said["error"]["type"].as_str().unwrap_or("upstream_error");
+            json!({"error": {"message": failure.message, "type": kind, "param": null, "code": null}})
+        };
+        if failure.error().is_some_and(|error| error.is_too_long()) {
             event["error"]["code"] = json!(ApiErrorKind::TOO_LONG);
         }
         out.extend_from_slice(format!("data: {event}\n\n").as_bytes());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::chunk::{Times, Usage};
 use crate::members::{Members, json_text};
-use crate::told::{Block, Blocks, Piece, ToClient, Told};
+use crate::told::{Block, Blocks, Failure, Piece, ToClient, Told};
 
 /// Writes answers of Ollama's API. Of several choices the first is told.
 #[derive(Debug)]
@@ -156,9 +156,9 @@ impl ToClient for Ollama {
         write(&self.line("", "", Vec::new(), true), out);
     }
 
-    fn fail(&mut self, message: &str, _: Option<&str>, out: &mut Vec<u8>) {
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         let mut line = Members::default();
-        line.add_text("error", message);
+        line.add_text("error", failure.message);
         write(&line, out);
     }
 

@@ -298,7 +298,7 @@ fn failed(json: &str) -> Heard<'static> {
 }
 
 fn refusal(json: &str) -> Chunk {
-    Chunk { error: Some(ApiError::from_stream(json)), ..Chunk::default() }
+    Chunk { error: Some(Box::new(ApiError::from_stream(json))), ..Chunk::default() }
 }
 
 /// The texts of a list of parts.

@@ -5,13 +5,13 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::api_error::{ApiError, ApiErrorKind};
+use crate::api_error::ApiErrorKind;
 use crate::chunk::Usage;
 use crate::citation::Citation;
 use crate::members::{Members, json_text};
 use crate::responses::echo::Echo;
 use crate::responses::item::Item;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, named_event};
+use crate::told::{Block, Blocks, Failure, Piece, ToClient, Told, comments, named_event};
 
 /// Writes responses. Of several choices the first is told.
 #[derive(Debug)]
@@ -349,15 +349,15 @@ impl ToClient for Responses {
         citation.for_response(0).is_some()
     }
 
-    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         self.begin(out);
         self.close(true, out);
-        let code = match raw.map(|raw| ApiError::from_stream(raw).kind) {
+        let code = match failure.error().map(|error| error.kind) {
             Some(ApiErrorKind::RateLimited) => "rate_limit_exceeded",
             Some(ApiErrorKind::ContextExceeded { .. }) => ApiErrorKind::TOO_LONG,
             _ => "server_error",
         };
-        let error = json!({"code": code, "message": message}).to_string();
+        let error = json!({"code": code, "message": failure.message}).to_string();
         self.event_of_all("response.failed", &self.response("failed", &error), out);
     }
 

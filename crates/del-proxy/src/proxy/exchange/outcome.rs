@@ -116,12 +116,20 @@ impl Exchange {
         let mut streamed = Streamed::new(body, stream, self.afterwards(id));
         if demanded {
             streamed.until_call().await;
-            if let Some(asking) = streamed.take_asking() {
-                return Ok(Outcome::Asking(asking));
-            }
-            if streamed.lacks_call() {
-                return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
-            }
+        } else {
+            streamed.until_word().await;
+        }
+        if let Some((error, said)) = streamed.stream().refusal() {
+            return Err(Refusal::in_answer(error, said));
+        }
+        if (demanded || !streamed.has_word())
+            && let Some(asking) = streamed.take_asking()
+        {
+            self.note(|record| record.summary += streamed.stream().summary());
+            return Ok(Outcome::Asking(asking));
+        }
+        if demanded && streamed.lacks_call() {
+            return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
         }
         Ok(Outcome::Stream(headers, Box::new(streamed)))
     }
@@ -217,7 +225,7 @@ pub(in crate::proxy) fn no_answer(trouble: Trouble) -> Refusal {
             Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
                 .hint("check the address of --upstream; it usually ends in /v1")
         }
-        Trouble::Refused(error) => Refusal::in_answer(&error),
+        Trouble::Refused(error, said) => Refusal::in_answer(&error, &said),
     }
 }
 
