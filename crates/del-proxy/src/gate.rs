@@ -71,13 +71,14 @@ impl Gate {
     }
 
     fn is_own(&self, host: &str) -> bool {
+        // Whoever forwards a port has another one in front.
         let (name, port) = split(host);
-        let right_port = port.is_none_or(|port| port.parse() == Ok(self.address.port()));
+        let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
         let own = || match self.address {
             SocketAddr::V4(address) => address.ip().to_string(),
             SocketAddr::V6(address) => format!("[{}]", address.ip()),
         };
-        right_port && (is_loopback(name) || name == own())
+        is_port && (is_loopback(name) || name == own())
     }
 
     /// Browsers name the site that asks: it has to be this one, or one of those that may. What others have asked is for none of
@@ -185,12 +186,14 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_lead_here() {
         let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), Keys::new(Vec::new()));
-        for host in ["localhost:8787", "127.0.0.1:8787", "[::1]:8787", "LOCALHOST", "127.0.0.1"] {
+        for host in
+            ["localhost:8787", "127.0.0.1:8787", "[::1]:8787", "LOCALHOST", "127.0.0.1", "localhost:80"]
+        {
             assert_eq!(check(&gate, &[("host", host)]), Ok(()), "{host}");
         }
         for host in [
             "evil.example:8787",
-            "localhost:80",
+            "localhost:x",
             "localhost.evil.example:8787",
             "127.0.0.1.nip.example",
             "",
@@ -224,6 +227,7 @@ mod tests {
             "http://app.example",
             "HTTPS://APP.EXAMPLE",
             "http://localhost:3001",
+            "http://localhost:80",
             "http://localhost",
             "localhost:8787",
             "file://",

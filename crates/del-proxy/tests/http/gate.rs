@@ -16,12 +16,8 @@ fn model() -> Model {
 #[tokio::test]
 async fn other_names_and_other_sites_stay_out() {
     let stand = Stand::new(model()).await;
-    for (header, value) in [
-        ("host", "evil.example"),
-        ("origin", "https://evil.example"),
-        ("origin", "null"),
-        ("host", "127.0.0.1:1"),
-    ] {
+    for (header, value) in [("host", "evil.example"), ("origin", "https://evil.example"), ("origin", "null")]
+    {
         for (method, path) in
             [(Method::POST, "/v1/chat/completions"), (Method::GET, "/v1/models"), (Method::GET, "/health")]
         {
@@ -34,6 +30,9 @@ async fn other_names_and_other_sites_stay_out() {
     let host = format!("localhost:{}", stand.address.port());
     let origin = format!("http://{host}");
     let request = stand.post(&weather()).header("host", host).header("origin", origin);
+    assert_eq!(request.send().await.unwrap().status(), 200);
+    // As it is where another port leads here.
+    let request = stand.post(&weather()).header("host", "localhost:1");
     assert_eq!(request.send().await.unwrap().status(), 200);
 }
 
