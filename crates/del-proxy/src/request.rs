@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
 use del_wire::anthropic::plain;
+use del_wire::ollama::unloads;
 use del_wire::responses::compaction;
 use del_wire::tools::{self, ToolsError};
 use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
@@ -312,6 +313,11 @@ impl Request {
     /// True when there is no message.
     pub(crate) fn says_nothing(&self) -> bool {
         self.asked().is_ok_and(|asked| messages(&asked.body).is_empty())
+    }
+
+    /// True when the model is not to stay in the memory.
+    pub(crate) fn unloads(&self) -> bool {
+        self.asked().is_ok_and(|asked| unloads(&asked.body))
     }
 
     /// True when there are tools, whether the model may call them or not.

@@ -71,7 +71,7 @@ impl Ollama {
             if !self.logprobs.is_empty() {
                 line.add_value("logprobs", &std::mem::take(&mut self.logprobs));
             }
-            let known = |reason: &&str| matches!(*reason, "length" | "load");
+            let known = |reason: &&str| matches!(*reason, "length" | "load" | "unload");
             line.add_text("done_reason", self.reason.as_deref().filter(known).unwrap_or("stop"));
             for (name, number) in [
                 ("total_duration", self.times.total),

@@ -172,10 +172,11 @@ impl Exchange {
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
     }
 
-    /// What Ollama says once a model is loaded. Other servers have theirs at hand.
+    /// What Ollama says once a model is loaded, or is so no more. Other servers have theirs at hand.
     pub(super) fn loaded(&self) -> Response<Body> {
         let mut client = self.api.client(&self.about, "");
-        let loaded = ToldChoice { reason: Some("load".to_owned()), ..ToldChoice::default() };
+        let reason = if self.request.unloads() { "unload" } else { "load" };
+        let loaded = ToldChoice { reason: Some(reason.to_owned()), ..ToldChoice::default() };
         let said = client.whole(&Told { raw: None, chunk: &Chunk::default(), choices: vec![loaded] });
         let kind = if self.request.streams() { client.content_type() } else { "application/json" };
         ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], said).into_response()

@@ -37,26 +37,32 @@ async fn ollamas_clients_are_answered_in_lines() {
 #[tokio::test]
 async fn ollamas_clients_load_a_model_without_a_word() {
     let stand = Stand::new(hermes()).await;
-    for (path, body) in [
-        ("/api/generate", json!({"model": "m", "keep_alive": 0})),
-        ("/api/generate", json!({"model": "m", "prompt": "", "system": "Be brief.", "stream": false})),
-        ("/api/chat", json!({"model": "m", "messages": []})),
+    for (path, body, reason) in [
+        ("/api/generate", json!({"model": "m", "keep_alive": 0}), "unload"),
+        ("/api/chat", json!({"model": "m", "messages": [], "keep_alive": "0s"}), "unload"),
+        ("/api/chat", json!({"model": "m", "messages": [], "keep_alive": "10m"}), "load"),
+        (
+            "/api/generate",
+            json!({"model": "m", "prompt": "", "system": "Be brief.", "stream": false}),
+            "load",
+        ),
+        ("/api/chat", json!({"model": "m", "messages": []}), "load"),
     ] {
         let line = ask(&stand, path, &body).await;
         assert_eq!(
             (&line["done"], &line["done_reason"], &line["model"]),
-            (&json!(true), &json!("load"), &json!("m"))
+            (&json!(true), &json!(reason), &json!("m"))
         );
     }
     assert!(stand.model.seen().is_empty());
     // Where the server has models to load, it is told so.
-    let said = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "load"});
+    let said = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "unload"});
     let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
         settings.routes[0].upstreams[0].api = ServerApi::Ollama;
     })
     .await;
     let line = ask(&stand, "/api/generate", &json!({"model": "m", "keep_alive": 0, "stream": false})).await;
-    assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("load")));
+    assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("unload")));
     let sent = stand.model.last().body();
     assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
 }
