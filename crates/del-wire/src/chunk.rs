@@ -40,6 +40,8 @@ pub struct Delta {
     pub choice: u32,
     /// Thinking, exact.
     pub reasoning: Option<String>,
+    /// The thinking is a summary of what the model thought.
+    pub summary: bool,
     /// The server's seal on the thinking, or a piece of it.
     pub signature: Option<String>,
     /// Thoughts that are whole, with their seals, as `thinking_blocks` of a request take them back.

@@ -104,6 +104,11 @@ impl Told<'_> {
         self.said_of(new).filter_map(|delta| delta.logprobs.as_deref()).flat_map(logprobs::read).collect()
     }
 
+    /// True when what is new of its thinking is a summary.
+    pub(crate) fn summarises(&self, new: &ToldChoice) -> bool {
+        self.said_of(new).any(|delta| delta.summary)
+    }
+
     /// At which text of the request's the server stopped.
     pub(crate) fn stopped_at(&self, new: &ToldChoice) -> Option<&str> {
         self.said_of(new).find_map(|delta| delta.stopped_at.as_deref())

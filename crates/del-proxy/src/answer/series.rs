@@ -21,6 +21,8 @@ pub(crate) struct Series {
     head: Chunk,
     begun: bool,
     usage: Option<Usage>,
+    /// What the model thought is told in summaries.
+    summarises: bool,
     /// How likely the tokens were whose text has not gone out, as the server's lists.
     logprobs: Vec<String>,
     /// Some text went out, and its last line is open.
@@ -65,6 +67,7 @@ impl Series {
             head,
             begun: false,
             usage: None,
+            summarises: false,
             logprobs: Vec::new(),
             said: false,
             thinks: false,
@@ -149,8 +152,10 @@ impl Series {
         if self.head.model.is_none() {
             self.head.model.clone_from(&told.chunk.model);
         }
-        let first = told.chunk.choices.iter().filter(|delta| delta.choice == 0);
-        self.logprobs.extend(first.filter_map(|delta| delta.logprobs.clone()));
+        for delta in told.chunk.choices.iter().filter(|delta| delta.choice == 0) {
+            self.summarises |= delta.summary;
+            self.logprobs.extend(delta.logprobs.clone());
+        }
         for new in told.choices.iter().filter(|new| new.index == 0) {
             let calls = |piece: &Piece| matches!(piece, Piece::Call { .. } | Piece::Custom { .. });
             let waited = match &mut self.turn.held {
@@ -230,10 +235,11 @@ impl Series {
         self.client.tell(&Told { raw: None, chunk: &chunk, choices: vec![choice] }, out);
     }
 
-    /// How likely the tokens were that go out now.
+    /// What is told of what goes out now beside its pieces: how likely the tokens were, and what the thinking is.
     fn weighed(&mut self) -> Vec<Delta> {
         let lists = std::mem::take(&mut self.logprobs).into_iter();
-        lists.map(|list| Delta { logprobs: Some(list), ..Delta::default() }).collect()
+        let weighed = lists.map(|list| Delta { logprobs: Some(list), ..Delta::default() });
+        weighed.chain(self.summarises.then(|| Delta { summary: true, ..Delta::default() })).collect()
     }
 }
 

@@ -121,7 +121,7 @@ fn responses_stream(stream: &str) -> Message {
             "response.output_item.done" => {
                 let whole = deltas[&at].clone();
                 let item = &event["item"];
-                let part = &item["content"][0];
+                let part = part(item);
                 let said = [&item["arguments"], &part["text"], &part["refusal"]];
                 let said = said.into_iter().find_map(Value::as_str);
                 assert_eq!(said, Some(whole.as_str()));
@@ -144,10 +144,15 @@ fn responses_stream(stream: &str) -> Message {
     responses_whole(response)
 }
 
+/// The one part of an item's content, or of the summary that it is.
+fn part(item: &Value) -> &Value {
+    item["content"].get(0).unwrap_or(&item["summary"][0])
+}
+
 fn responses_whole(response: &Value) -> Message {
     let block = |item: &Value| match item["type"].as_str().unwrap() {
         "function_call" => ("call ".to_owned() + &text(&item["name"]), text(&item["arguments"])),
-        kind => (kind.to_owned(), text(&item["content"][0]["text"])),
+        kind => (kind.to_owned(), text(&part(item)["text"])),
     };
     let reason = text(&response["status"]) + &text(&response["incomplete_details"]["reason"]);
     (response["output"].as_array().unwrap().iter().map(block).collect(), reason)

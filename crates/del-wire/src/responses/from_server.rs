@@ -86,7 +86,8 @@ impl Responses {
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.begun.insert((Kind::Thought, index));
-                self.said.thinks(index, part, said()?)
+                let summary = kind.contains("summary");
+                Delta { summary, ..self.said.thinks(index, part, said()?) }
             }
             // Some servers say it only once it is whole.
             "response.output_text.done" if self.begun.insert((Kind::Message, index)) => {
@@ -197,10 +198,12 @@ impl Responses {
                 }
             }
             Some("reasoning") if whole => {
-                let thought = [texts(&item, "summary")?, texts(&item, "content")?];
-                let thought = thought.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+                let summary = texts(&item, "summary")?;
+                let is_summary = !summary.is_empty();
+                let thought = if is_summary { summary } else { texts(&item, "content")? };
                 if !thought.is_empty() && self.begun.insert((Kind::Thought, index)) {
                     delta = self.said.thinks(index, 0, Some(thought.clone()));
+                    delta.summary = is_summary;
                 }
                 if let Some(seal) = item.text("encrypted_content")? {
                     delta.thinking_blocks =

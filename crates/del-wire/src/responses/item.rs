@@ -21,6 +21,8 @@ pub(super) struct Item {
     pub(super) before: u64,
     /// That of the tool, which is named without it.
     pub(super) namespace: Option<String>,
+    /// It is a thought of which a summary is told.
+    pub(super) summary: bool,
 }
 
 impl Item {
@@ -39,7 +41,7 @@ impl Item {
             _ => 0,
         });
         let before = of_others.sum::<u64>() + gap(&block);
-        Self { id, block, cut: false, logprobs: Vec::new(), before, namespace: None }
+        Self { id, block, cut: false, logprobs: Vec::new(), before, namespace: None, summary: false }
     }
 
     /// Names the tool of a call as the client does.
@@ -52,6 +54,27 @@ impl Item {
             name.clone_from(inner);
         }
         self
+    }
+
+    /// The same, where thoughts are summaries or not.
+    #[must_use]
+    pub(super) fn summing_up(mut self, summary: bool) -> Self {
+        self.summary = summary && matches!(self.block, Block::Reasoning { .. });
+        self
+    }
+
+    /// The member that has the number of a part, and what the events about parts are called.
+    pub(super) fn parts(&self) -> (&'static str, &'static str) {
+        if self.summary {
+            ("summary_index", "response.reasoning_summary_part")
+        } else {
+            ("content_index", "response.content_part")
+        }
+    }
+
+    /// What the events with the text of a thought are called.
+    pub(super) fn thoughts(&self) -> &'static str {
+        if self.summary { "response.reasoning_summary_text" } else { "response.reasoning_text" }
     }
 
     /// It is a call that broke off.
@@ -87,7 +110,7 @@ impl Item {
                 part.add_text("refusal", so_far(begun, text));
             }
             Block::Reasoning { text, .. } if begun || !text.is_empty() => {
-                part.add_text("type", "reasoning_text");
+                part.add_text("type", if self.summary { "summary_text" } else { "reasoning_text" });
                 part.add_text("text", so_far(begun, text));
             }
             _ => return None,
@@ -133,7 +156,8 @@ impl Item {
                 item.add("content", "[]");
             }
             Block::Reasoning { signature, .. } => {
-                item.add("summary", "[]");
+                let (summary, content) = if self.summary { (content, None) } else { (None, content) };
+                item.add_list("summary", summary);
                 item.add_list("content", content);
                 if let Some(seal) = signature.as_ref().filter(|_| sealed) {
                     item.add_text("encrypted_content", seal);

@@ -28,6 +28,8 @@ pub struct Responses {
     open: bool,
     reason: Option<String>,
     usage: Usage,
+    /// What the model thought is told in summaries.
+    summarises: bool,
     /// How likely the tokens were whose text has not gone out.
     logprobs: Vec<Value>,
     /// All of it, once it has ended.
@@ -47,6 +49,7 @@ impl Responses {
             open: false,
             reason: None,
             usage: Usage::default(),
+            summarises: false,
             logprobs: Vec::new(),
             over: None,
         }
@@ -98,15 +101,21 @@ impl Responses {
     fn start(&mut self, block: Block, out: &mut Vec<u8>) -> usize {
         self.close(false, out);
         let place = self.items.len();
-        let item = Item::new(&self.id, &self.items, block).named_in(&self.echo.namespaces);
-        let (begun, part) = (item.begun(), item.part(true));
+        let item = self.item(block);
+        let (begun, part, (_, of_parts)) = (item.begun(), item.part(true), item.parts());
         self.items.push(item);
         self.open = true;
         self.event("response.output_item.added", whole_item(place, &begun), out);
         if let Some(part) = part {
-            self.event("response.content_part.added", self.part(place, &part), out);
+            self.event(&format!("{of_parts}.added"), self.part(place, &part), out);
         }
         place
+    }
+
+    /// The next item.
+    fn item(&self, block: Block) -> Item {
+        let item = Item::new(&self.id, &self.items, block).named_in(&self.echo.namespaces);
+        item.summing_up(self.summarises)
     }
 
     /// The item of such a block that is open, begun if there is none.
@@ -134,7 +143,7 @@ impl Responses {
         }
         let item = &self.items[place];
         let ended = item.ended(self.echo.seals);
-        let part = item.part(false);
+        let (part, (number, of_parts)) = (item.part(false), item.parts());
         let mut said = self.at(place);
         let name = match &item.block {
             Block::Text { text, .. } => {
@@ -149,9 +158,9 @@ impl Responses {
                 "response.refusal.done"
             }
             Block::Reasoning { text, .. } => {
-                said.add("content_index", "0");
+                said.add(number, "0");
                 said.add_text("text", text);
-                "response.reasoning_text.done"
+                &format!("{}.done", item.thoughts())
             }
             // What there is of a call that broke off is no arguments.
             Block::Call { whole: false, .. } => "",
@@ -173,7 +182,7 @@ impl Responses {
             self.event(name, said, out);
         }
         if let Some(part) = part {
-            self.event("response.content_part.done", self.part(place, &part), out);
+            self.event(&format!("{of_parts}.done"), self.part(place, &part), out);
         }
         self.event("response.output_item.done", whole_item(place, &ended), out);
     }
@@ -189,7 +198,7 @@ impl Responses {
     /// The same with the part of its content.
     fn part(&self, place: usize, part: &Members) -> Members {
         let mut of_part = self.at(place);
-        of_part.add("content_index", "0");
+        of_part.add(self.items[place].parts().0, "0");
         of_part.add_object("part", part);
         of_part
     }
@@ -212,7 +221,12 @@ impl Responses {
             Piece::Reasoning(more) => {
                 let place = self.opened(thought(), out);
                 self.grow(place, more);
-                self.delta("response.reasoning_text.delta", place, ",\"content_index\":0", more, out);
+                let (name, beside) = if self.items[place].summary {
+                    ("response.reasoning_summary_text.delta", ",\"summary_index\":0")
+                } else {
+                    ("response.reasoning_text.delta", ",\"content_index\":0")
+                };
+                self.delta(name, place, beside, more, out);
             }
             Piece::Refusal(more) => {
                 let place = self.opened(Block::Refusal(String::new()), out);
@@ -328,6 +342,7 @@ impl ToClient for Responses {
             if self.echo.weighs {
                 self.logprobs.extend(told.logprobs(new));
             }
+            self.summarises |= told.summarises(new);
             new.pieces.iter().for_each(|piece| self.piece(piece, out));
             self.reason = new.reason.clone().or_else(|| self.reason.take());
         }
@@ -365,11 +380,11 @@ impl ToClient for Responses {
         self.usage = told.chunk.usage.unwrap_or_default();
         if let Some(new) = told.choices.first() {
             self.reason.clone_from(&new.reason);
+            self.summarises = told.summarises(new);
             let blocks = Blocks::of(&new.pieces);
             let shown = blocks.whole().filter(|block| !matches!(block, Block::Redacted(_)));
             for block in shown {
-                let item = Item::new(&self.id, &self.items, block.clone());
-                self.items.push(item.named_in(&self.echo.namespaces));
+                self.items.push(self.item(block.clone()));
             }
             let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text { .. }));
             if let Some(text) = text.filter(|_| self.echo.weighs) {

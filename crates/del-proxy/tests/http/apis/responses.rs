@@ -1,8 +1,10 @@
 //! Responses: what they go on with, and what their items are.
 
+use del_proxy::ServerApi;
 use serde_json::{Value, json};
 
 use super::{ask, hermes, post, responses};
+use crate::model::{Model, Reply, Then};
 use crate::stand::{Stand, document};
 
 #[tokio::test]
@@ -116,4 +118,62 @@ async fn items_of_a_response_become_messages() {
             {"role": "tool", "tool_call_id": "c2", "content": "done"},
         ])
     );
+}
+
+#[tokio::test]
+async fn summaries_of_thoughts_stay_summaries() {
+    let thought =
+        json!({"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]});
+    let said = json!({"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "Yes.", "annotations": []}]});
+    let whole = json!({"id": "resp_1", "model": "m", "status": "completed", "output": [thought, said]});
+    let events = [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": {"id": "rs_1", "type": "reasoning", "summary": []}}),
+        json!({"type": "response.reasoning_summary_text.delta", "item_id": "rs_1", "output_index": 0, "summary_index": 0, "delta": "Hm."}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": thought}),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": said}),
+        json!({"type": "response.completed", "response": whole}),
+    ];
+    let stream: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let model = Model::new(move |seen| {
+        if seen.body()["stream"] == true {
+            Reply::Stream(vec![stream.concat().into_bytes()], Then::End)
+        } else {
+            Reply::Whole(200, "", whole.to_string())
+        }
+    });
+    let stand =
+        Stand::with(model, |settings| settings.routes[0].upstreams[0].api = ServerApi::Responses).await;
+    let part = json!({"type": "summary_text", "text": "Hm."});
+    let answer = ask(&stand, "/v1/responses", &responses(&json!("Hi."))).await;
+    assert_eq!(
+        (&answer["output"][0]["summary"], &answer["output"][0]["content"]),
+        (&json!([part]), &json!([]))
+    );
+    let mut body = responses(&json!("Hi."));
+    body["stream"] = json!(true);
+    let text = post(&stand, "/v1/responses", &body).await.text().await.unwrap();
+    let events: Vec<Value> =
+        text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok()).collect();
+    let of_thought: Vec<&str> = events
+        .iter()
+        .filter(|event| event["output_index"] == 0)
+        .filter_map(|event| event["type"].as_str()?.strip_prefix("response."))
+        .collect();
+    assert_eq!(
+        of_thought,
+        [
+            "output_item.added",
+            "reasoning_summary_part.added",
+            "reasoning_summary_text.delta",
+            "reasoning_summary_text.done",
+            "reasoning_summary_part.done",
+            "output_item.done"
+        ]
+    );
+    assert!(events.iter().all(|event| event["output_index"] != 0 || event.get("content_index").is_none()));
+    assert_eq!(events.last().unwrap()["response"]["output"][0]["summary"], json!([part]));
+    let answer =
+        ask(&stand, "/v1/messages", &super::anthropic(&json!([{"role": "user", "content": "Hi."}]))).await;
+    assert_eq!(answer["content"][0]["thinking"], "Hm.");
 }
