@@ -120,7 +120,7 @@ impl Api {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let About { model, stops, legacy, counts, echo } = request;
         match self {
-            Self::Chat => Box::new(Chat::new(now, *legacy).counting(*counts)),
+            Self::Chat => Box::new(Chat::new(now, *legacy).counting(*counts).named(format!("chatcmpl-{id}"))),
             Self::Messages => Box::new(Messages::new(format!("msg_{id}"), model).stopping_at(stops.clone())),
             Self::Responses => Box::new(Responses::new(response_id(id), now, echo.clone())),
             Self::OllamaChat | Self::OllamaGenerate => {

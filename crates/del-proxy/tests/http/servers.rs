@@ -1,5 +1,7 @@
 //! Servers that speak Anthropic's API, or Ollama's own.
 
+use std::collections::BTreeSet;
+
 use del_agent::ToolsMode;
 use del_proxy::ServerApi;
 use reqwest::Method;
@@ -300,4 +302,29 @@ async fn blocks_of_anthropics_streams_follow_one_another() {
         .filter(|kind| *kind != "delta")
         .collect();
     assert_eq!(kinds, ["start", "stop", "start", "stop"], "{text}");
+}
+
+#[tokio::test]
+async fn each_answer_to_a_chat_has_an_id_of_its_own() {
+    let line =
+        |done: bool| json!({"model": "m", "message": {"role": "assistant", "content": "Hi."}, "done": done});
+    let model = Model::new(move |seen| {
+        if seen.body()["stream"] == true {
+            let lines = format!("{}\n{}\n", line(false), line(true));
+            return Reply::Stream(vec![lines.into_bytes()], Then::End);
+        }
+        Reply::Whole(200, "", line(true).to_string())
+    });
+    let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = ServerApi::Ollama).await;
+    let mut ids = BTreeSet::new();
+    for _ in 0..2 {
+        ids.insert(stand.ask(&weather()).await["id"].to_string());
+        let events = stand.events(&with(weather(), json!({"stream": true}))).await;
+        let of_stream: BTreeSet<String> =
+            events.iter().filter_map(|event| event.get("id")).map(Value::to_string).collect();
+        assert_eq!(of_stream.len(), 1);
+        ids.extend(of_stream);
+    }
+    assert_eq!(ids.len(), 4);
+    assert!(ids.iter().all(|id| id.starts_with("\"chatcmpl-")), "{ids:?}");
 }

@@ -26,7 +26,8 @@ pub struct Chat {
     silent: String,
     /// The client knows functions, not tools.
     legacy: bool,
-    /// For answers of servers that do not say it.
+    /// For answers of servers that do not say them.
+    id: String,
     created: u64,
     /// The client wants to know what a stream cost.
     counts: bool,
@@ -51,10 +52,17 @@ impl Chat {
             begun: String::new(),
             silent: String::new(),
             legacy,
+            id: String::from("chatcmpl-0"),
             created,
             counts: false,
             usage: None,
         }
+    }
+
+    /// The same of an answer with this id, where the server gives it none.
+    #[must_use]
+    pub fn named(self, id: String) -> Self {
+        Self { id, ..self }
     }
 
     /// The same for a client that wants to know what a stream cost, or not. Servers of chat completions know it from the
@@ -82,7 +90,7 @@ impl Chat {
                 }
             }
             None => {
-                out.add_text("id", told.chunk.id.as_deref().unwrap_or("chatcmpl-0"));
+                out.add_text("id", told.chunk.id.as_deref().unwrap_or(&self.id));
                 out.add_text("object", object);
                 out.add_number("created", self.created);
                 out.add_text("model", told.chunk.model.as_deref().unwrap_or_default());
