@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::anthropic::{plain, to_server as anthropic};
 use crate::server_api::ServerApi;
-use crate::{chat, ollama, responses};
+use crate::{chat, ollama, responses, think};
 
 /// The members that go along for servers of one API.
 const OWN: [(ServerApi, &str); 3] = [
@@ -26,16 +26,26 @@ impl ServerApi {
     /// The members of a request for a chat completion that a server of this API is not told.
     pub fn left_out(self, body: &Map<String, Value>) -> Vec<String> {
         let mut names = Vec::new();
+        let own = OWN.iter().find(|(api, _)| *api == self).and_then(|(_, own)| body.get(*own));
+        let goes_on = |name: &str| own.is_some_and(|own| own.get(name).is_some());
         for (name, value) in body.iter().filter(|(name, value)| !is_nothing(name, value)) {
             match OWN.iter().find(|(_, own)| own == name) {
                 Some((api, _)) if *api == self => {}
                 Some(_) => {
                     let members = value.as_object().into_iter().flatten();
                     let told = members
-                        .filter(|(name, value)| !is_nothing(name, value) && !is_done(body, name, value));
+                        .filter(|(name, value)| !is_nothing(name, value) && !is_done(body, name, value))
+                        // What nobody knows is in the body as well.
+                        .filter(|(name, _)| !body.contains_key(*name));
                     told.for_each(|(name, value)| add(name, value, &mut names));
                 }
-                None if name == plain::MARK || DONE.contains(&name.as_str()) || self.takes(name, value) => {}
+                None if name == plain::MARK || DONE.contains(&name.as_str()) => {}
+                None if self.takes(name, value) || goes_on(name) => {}
+                // That it does not think is told to all.
+                None if name == "thinking" && think::wanted(body) == Some(false) => {}
+                None if name == "thinking" && self == Self::Ollama => {
+                    names.extend(value.get("budget_tokens").map(|_| "thinking.budget_tokens".to_owned()));
+                }
                 None => names.push(name.clone()),
             }
         }
@@ -128,7 +138,12 @@ fn is_nothing(name: &str, value: &Value) -> bool {
         Value::Array(list) => list.is_empty(),
         Value::Object(members) => members.is_empty(),
         Value::String(word) => {
-            matches!((name, word.as_str()), ("truncation", "disabled") | ("service_tier", "auto" | "default"))
+            matches!(
+                (name, word.as_str()),
+                ("truncation", "disabled")
+                    | ("service_tier", "auto" | "default")
+                    | ("reasoning_effort", "none")
+            )
         }
         Value::Bool(true) | Value::Number(_) => false,
     }
@@ -139,7 +154,7 @@ fn is_done(body: &Map<String, Value>, name: &str, value: &Value) -> bool {
     match name {
         "metadata" => true,
         "output_format" => body.contains_key("response_format"),
-        "think" => value.is_string(),
+        "think" => value.is_string() || *value == Value::Bool(false),
         "include" => value.as_array().is_some_and(|list| list.iter().all(|what| what == responses::SEALS)),
         _ => false,
     }

@@ -91,6 +91,7 @@ pub mod responses;
 pub mod server_api;
 mod spelling;
 pub mod sse;
+mod think;
 pub mod time;
 pub mod told;
 pub mod tools;

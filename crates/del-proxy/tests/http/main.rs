@@ -16,6 +16,7 @@ mod heads;
 mod history;
 mod hybrid;
 mod marks;
+mod members;
 mod model;
 mod modes;
 mod names;

@@ -7,7 +7,7 @@ use del_proxy::ServerApi;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::model::{Model, Reply, Then, completion};
+use crate::model::{Model, Reply, Then};
 use crate::stand::{Stand, assembled, document, streamed, told, weather, with};
 
 const HERMES: &str =
@@ -213,50 +213,6 @@ async fn the_prompt_goes_to_servers_of_every_api() {
         let sent = stand.model.last().body();
         assert!(sent.get("tools").is_none() && sent.to_string().contains("get_weather"), "{sent}");
     }
-}
-
-/// What a server of this API is sent for a request.
-async fn sent(api: ServerApi, path: &str, body: &Value) -> Value {
-    let said = match api {
-        ServerApi::Anthropic => json!({"type": "message", "content": [], "stop_reason": "end_turn"}),
-        ServerApi::Ollama => json!({"message": {"role": "assistant", "content": "Yes."}, "done": true}),
-        _ => completion(&json!({"role": "assistant", "content": "Yes."}), "stop"),
-    };
-    let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
-        settings.routes[0].upstreams[0].api = api;
-    })
-    .await;
-    let response = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
-    assert_eq!(response.status(), 200);
-    stand.model.last().body()
-}
-
-#[tokio::test]
-async fn what_only_ollama_has_goes_to_its_servers_alone() {
-    let body = json!({"model": "m", "stream": false, "messages": [{"role": "user", "content": "Hi."}],
-        "keep_alive": "5m", "think": "low", "own": 1, "options": {"num_ctx": 8192, "seed": 2}});
-    let ollama = sent(ServerApi::Ollama, "/api/chat", &body).await;
-    assert_eq!(
-        (&ollama["keep_alive"], &ollama["think"], &ollama["own"]),
-        (&json!("5m"), &json!("low"), &json!(1))
-    );
-    assert_eq!(ollama["options"], json!({"seed": 2, "num_ctx": 8192}));
-    let chat = sent(ServerApi::OpenAi, "/api/chat", &body).await;
-    assert_eq!(
-        (&chat["seed"], &chat["reasoning_effort"], &chat["own"]),
-        (&json!(2), &json!("low"), &json!(1))
-    );
-    let strange = ["keep_alive", "think", "options", "ollama"].iter().find(|name| chat.get(**name).is_some());
-    assert_eq!(strange, None);
-}
-
-#[tokio::test]
-async fn how_a_message_is_thought_about_goes_to_anthropics_servers_alone() {
-    let thinking = json!({"type": "enabled", "budget_tokens": 2048});
-    let body = json!({"model": "m", "max_tokens": 4096, "thinking": thinking,
-        "messages": [{"role": "user", "content": "Hi."}]});
-    assert_eq!(sent(ServerApi::Anthropic, "/v1/messages", &body).await["thinking"], thinking);
-    assert!(sent(ServerApi::OpenAi, "/v1/messages", &body).await.get("thinking").is_none());
 }
 
 #[tokio::test]

@@ -31,7 +31,10 @@ const KNOWN: &[&str] = &[
     "inference_geo",
 ];
 
-/// Those of them that mean something to Anthropic's servers, and change nothing of how an answer is read.
+/// Members that mean the same in a chat completion, or whose place is taken there.
+const ALIKE: &[&str] = &["model", "max_tokens", "temperature", "top_p", "top_k", "stream", "thinking"];
+
+/// Those that mean something to Anthropic's servers alone, and change nothing of how an answer is read.
 const OWN: &[&str] = &[
     "metadata",
     "service_tier",
@@ -100,11 +103,13 @@ pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked,
     if let Some(schema) =
         schema("output_config", "/format/schema").or_else(|| schema("output_format", "/schema"))
     {
-        let schema = json!({"name": "answer", "schema": schema, "strict": true});
+        let schema = json!({"name": "answer", "schema": schema});
         out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
     }
-    let own = OWN.iter().filter_map(|name| Some(((*name).to_owned(), body.get(*name)?.clone())));
-    let own: Map<String, Value> = own.collect();
+    // What nobody knows here, such a server may.
+    let goes_on = |name: &str| OWN.contains(&name) || !KNOWN.contains(&name) && !ALIKE.contains(&name);
+    let own = body.iter().filter(|(name, _)| goes_on(name.as_str()));
+    let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     if !own.is_empty() {
         out.insert(plain::OWN.to_owned(), Value::Object(own));
     }

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value};
 
-use crate::{failed, ollama, responses};
+use crate::{failed, ollama, responses, think};
 
 /// What only other APIs have, beside and in messages.
 pub(crate) const OTHERS: [&str; 3] = ["thinking", ollama::OWN, responses::OWN];
+const EFFORT: &str = "reasoning_effort";
 const SEALED: &str = "thinking_blocks";
 
 /// The body, without what only other APIs have.
@@ -16,8 +17,12 @@ pub(crate) fn write(mut body: Map<String, Value>) -> Value {
     if let Some(Value::Array(messages)) = body.get_mut("messages") {
         messages.iter_mut().filter_map(Value::as_object_mut).for_each(make_plain);
     }
+    let effort = think::effort(&body);
     for name in OTHERS {
         body.shift_remove(name);
+    }
+    if let Some(effort) = effort {
+        body.insert(EFFORT.to_owned(), effort);
     }
     Value::Object(body)
 }
@@ -38,14 +43,19 @@ struct Body<'a>(&'a Map<String, Value>);
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut body = serializer.serialize_map(None)?;
+        let effort = think::effort(self.0);
         for (name, value) in self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str())) {
             match value {
+                Value::Null if name == EFFORT && effort.is_some() => body.serialize_entry(name, &effort)?,
                 Value::Array(messages) if name == "messages" => {
                     let plain = messages.iter().map(plain_message).collect::<Vec<_>>();
                     body.serialize_entry(name, &plain)?;
                 }
                 value => body.serialize_entry(name, value)?,
             }
+        }
+        if let Some(effort) = effort.filter(|_| !self.0.contains_key(EFFORT)) {
+            body.serialize_entry(EFFORT, &effort)?;
         }
         body.end()
     }
@@ -71,6 +81,14 @@ mod tests {
 
     #[test]
     fn the_text_is_that_of_the_body() {
+        for more in [
+            json!({"thinking": {"type": "disabled"}}),
+            json!({"thinking": {"type": "disabled"}, "reasoning_effort": null}),
+            json!({"ollama": {"think": false}, "reasoning_effort": "low"}),
+        ] {
+            let body = more.as_object().unwrap();
+            assert_eq!(text(body), write(body.clone()).to_string());
+        }
         let body = json!({"model": "m", "thinking": {}, "ollama": {"think": true}, "messages": [
             {"role": "user", "content": "Hi."},
             {"role": "assistant", "content": "", "thinking_blocks": [1], "tool_calls": [{"id": "a"}]},

@@ -174,8 +174,10 @@ fn options(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
         let into = if LOCAL.contains(&name.as_str()) { &mut own } else { &mut out };
         into.insert(name.clone(), value.clone());
     }
-    if let Some(effort @ Value::String(_)) = own.get("think") {
-        out.insert("reasoning_effort".to_owned(), effort.clone());
+    match own.get("think") {
+        Some(effort @ Value::String(_)) => drop(out.insert("reasoning_effort".to_owned(), effort.clone())),
+        Some(Value::Bool(false)) => drop(out.insert("reasoning_effort".to_owned(), json!("none"))),
+        _ => {}
     }
     let mut given = match body.get("options") {
         None | Some(Value::Null) => Map::new(),
@@ -201,7 +203,7 @@ fn options(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
             out.insert("response_format".to_owned(), json!({"type": "json_object"}));
         }
         Some(schema @ Value::Object(_)) => {
-            let schema = json!({"name": "answer", "schema": schema, "strict": true});
+            let schema = json!({"name": "answer", "schema": schema});
             out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
         }
         None | Some(Value::Null) => {}

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::ollama::OWN;
-use crate::{failed, fields, responses};
+use crate::{failed, fields, responses, think};
 
-/// Members of a request for a chat completion that the API has nothing for. Others stay in it: some may be its own.
+/// Members of a request for a chat completion that the API has nothing for, or another. What nobody knows stays in it: some may be its own.
 pub(crate) const IGNORED: [&str; 13] = [
     "audio",
     "logit_bias",
@@ -24,7 +24,7 @@ pub(crate) const IGNORED: [&str; 13] = [
     "web_search_options",
 ];
 
-/// The body, in which the arguments of calls are text. Members that the API does not have stay in it, for it ignores them.
+/// The body, in which the arguments of calls are text. Members that are not known stay in it, for the API ignores others than its own.
 pub(crate) fn write(body: &Map<String, Value>) -> Value {
     const OPTIONS: [(&str, &str); 11] = [
         ("temperature", "temperature"),
@@ -39,14 +39,13 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         ("max_tokens", "num_predict"),
         ("max_completion_tokens", "num_predict"),
     ];
-    const OTHERS: [&str; 10] = [
+    const OTHERS: [&str; 9] = [
         "messages",
         "stream",
         "stream_options",
         "response_format",
         "tool_choice",
         "parallel_tool_calls",
-        "user",
         "n",
         "reasoning_effort",
         responses::OWN,
@@ -55,18 +54,21 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     for (name, value) in body {
         match OPTIONS.iter().find(|(ours, _)| ours == name) {
             _ if value.is_null() => {}
+            // A list is all that it takes.
+            Some((_, "stop")) if value.is_string() => {
+                options.insert("stop".to_owned(), json!([value]));
+            }
             Some((_, theirs)) => {
                 options.insert((*theirs).to_owned(), value.clone());
             }
-            None if OTHERS.contains(&name.as_str()) => {}
+            None if OTHERS.contains(&name.as_str()) || IGNORED.contains(&name.as_str()) => {}
             None => {
                 out.insert(name.clone(), value.clone());
             }
         }
     }
-    // As its own servers read that member of a chat completion.
-    if let Some(effort) = body.get("reasoning_effort").filter(|effort| effort.is_string()) {
-        out.insert("think".to_owned(), if effort == "none" { json!(false) } else { effort.clone() });
+    if let Some(think) = think::think(body) {
+        out.insert("think".to_owned(), think);
     }
     if let Some(Value::Object(own)) = out.shift_remove(OWN) {
         out.extend(own);

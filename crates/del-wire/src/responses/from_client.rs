@@ -8,7 +8,7 @@ use crate::arguments;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
-use crate::responses::{LOGPROBS, OWN, compaction, namespace};
+use crate::responses::{LOGPROBS, OWN, compaction, namespace, to_server};
 use crate::tools::Functions;
 
 /// Members that are read here, or that mean nothing beside a chat completion, whatever the server.
@@ -114,6 +114,9 @@ pub fn read(
 fn own(body: &mut Map<String, Value>) -> Map<String, Value> {
     let members = OF_SERVERS.iter().filter_map(|name| Some(((*name).to_owned(), body.shift_remove(*name)?)));
     let mut own: Map<String, Value> = members.collect();
+    // What nobody knows here, such a server may.
+    let unknown = body.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str()) && !to_server::takes(name));
+    own.extend(unknown.map(|(name, value)| (name.clone(), value.clone())));
     for (name, read) in [("reasoning", "effort"), ("text", "format")] {
         if let Some(Value::Object(inner)) = own.get_mut(name) {
             inner.shift_remove(read);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::responses::{LOGPROBS, OWN};
-use crate::{arguments, failed, fields};
+use crate::{arguments, failed, fields, think};
 
 /// Members that the API has as chat completions do.
 const ALIKE: [&str; 14] = [
@@ -54,9 +54,9 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
             include.push(json!(LOGPROBS));
         }
     }
-    if let Some(effort) = given("reasoning_effort") {
+    if let Some(effort) = think::effort(body) {
         out.entry("reasoning").or_insert_with(|| json!({"summary": "auto"}));
-        put("reasoning", "effort", effort.clone(), &mut out);
+        put("reasoning", "effort", effort, &mut out);
     }
     let format = given("response_format").map(|format| ("format", flat(format, "json_schema")));
     for (name, value) in

@@ -71,6 +71,9 @@ async fn members_that_go_nowhere_are_named() {
             json!({"messages": said, "max_tokens": 5, "thinking": {"type": "adaptive"}}),
             Some("thinking"),
         ),
+        ("/v1/messages", json!({"messages": said, "max_tokens": 5, "thinking": {"type": "disabled"}}), None),
+        ("/api/chat", json!({"messages": said, "think": false}), None),
+        ("/v1/messages", json!({"messages": said, "max_tokens": 5, "own": 1}), None),
         (
             "/v1/responses",
             json!({"input": [{"type": "web_search_call", "id": "w"},
@@ -89,11 +92,7 @@ async fn members_that_go_nowhere_are_named() {
             json!({"messages": said, "stream": false, "keep_alive": "5m", "options": {"num_ctx": 5}}),
             Some("keep_alive,options.num_ctx"),
         ),
-        (
-            "/api/chat",
-            json!({"messages": said, "keep_alive": "5m", "think": false}),
-            Some("keep_alive,think"),
-        ),
+        ("/api/chat", json!({"messages": said, "keep_alive": "5m", "think": true}), Some("keep_alive,think")),
     ] {
         let mut body = body.clone();
         body["model"] = json!("m");
@@ -118,6 +117,17 @@ async fn members_that_go_nowhere_are_named() {
     )
     .await;
     assert_eq!(response.headers()[HEADER], "logit_bias");
+    assert!(stand.model.last().body().get("logit_bias").is_none());
+    let thinking = json!({"type": "enabled", "budget_tokens": 1024});
+    let body = json!({"model": "m", "max_tokens": 5, "messages": said, "thinking": thinking});
+    let response = post(&stand, "/v1/messages", &body).await;
+    assert_eq!(response.headers()[HEADER], "thinking.budget_tokens");
+    for (api, named) in [(ServerApi::Anthropic, None), (ServerApi::Responses, Some("own"))] {
+        let stand = Stand::with(hermes(), |settings| settings.routes[0].upstreams[0].api = api).await;
+        let body = json!({"model": "m", "max_tokens": 5, "messages": said, "own": 1, "stream": true});
+        let response = post(&stand, "/v1/messages", &body).await;
+        assert_eq!(response.headers().get(HEADER).map(|names| names.to_str().unwrap()), named, "{api:?}");
+    }
 }
 
 #[tokio::test]
