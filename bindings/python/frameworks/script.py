@@ -79,5 +79,7 @@ TWO = "\n".join(
 )
 # Which of the cities is meant, nobody knows.
 GUESSED = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "city": "Rome"}}\n</tool_call>'
+# Only what stands behind the call tells that it may lack an argument.
+LATE = '[TOOL_CALLS]get_weather[ARGS]{"city": "Rome"}, "days": 3}'
 BROKEN = 'Let me look. <tool_call>{"name": "get_weather", "argum</tool_call>'
 ANSWER = "It is sunny in Paris, 21 degrees."

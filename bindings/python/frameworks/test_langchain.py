@@ -7,7 +7,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_openai import ChatOpenAI
-from script import ANSWER, CALL, GUESSED, TWO, Script, served
+from script import ANSWER, CALL, GUESSED, LATE, TWO, Script, served
 
 from del_dialects.langchain import TextTools
 
@@ -65,12 +65,13 @@ def test_a_server_that_leaves_calls_in_the_text() -> None:
 
 
 @pytest.mark.parametrize("ask", ["invoke", "ainvoke"])
-def test_uncertain_arguments_do_not_run(ask: str) -> None:
-    with served(GUESSED, ANSWER) as script:
+@pytest.mark.parametrize(("guessed", "why"), [(GUESSED, "duplicate_key"), (LATE, "guessed_border")])
+def test_uncertain_arguments_do_not_run(ask: str, guessed: str, why: str) -> None:
+    with served(guessed, ANSWER) as script:
         messages, asked = run(script, TextTools(), ask)
     assert asked == [] and messages[-1].content == ANSWER
     refused = messages[2]
-    assert isinstance(refused, ToolMessage) and refused.status == "error" and "duplicate_key" in refused.content
+    assert isinstance(refused, ToolMessage) and refused.status == "error" and why in refused.content
     assert "was not run" in script.messages(1)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import litellm
 import pytest
-from script import ANSWER, CALL, GUESSED, TWO, Script, served
+from script import ANSWER, CALL, GUESSED, LATE, TWO, Script, served
 
 from del_dialects.litellm import TextTools, register
 
@@ -83,14 +83,15 @@ def test_a_server_that_leaves_calls_in_the_text(way: str) -> None:
     assert calls(message) == [("get_weather", {"city": "Paris"})] and script.requests[0]["tools"] == TOOLS
 
 
-def test_uncertain_arguments_are_marked() -> None:
-    with served(GUESSED, GUESSED) as script:
+@pytest.mark.parametrize(("guessed", "why"), [(GUESSED, "duplicate_key"), (LATE, "guessed_border")])
+def test_uncertain_arguments_are_marked(guessed: str, why: str) -> None:
+    with served(guessed, guessed) as script:
         message, _ = ask(script, "at once")
-        assert message.provider_specific_fields["guesses"] == {message.tool_calls[0].id: ["duplicate_key"]}
+        assert message.provider_specific_fields["guesses"] == {message.tool_calls[0].id: [why]}
         asked = {"model": "del/openai/model", "messages": QUESTION, "tools": TOOLS, "api_base": script.url}
         chunks = list(litellm.completion(stream=True, api_key="none", **asked))
         marked = [chunk.choices[0].delta.provider_specific_fields for chunk in chunks if chunk.choices[0].delta.tool_calls]
-        assert [list(fields["guesses"].values()) for fields in marked] == [[["duplicate_key"]]]
+        assert [list(fields["guesses"].values()) for fields in marked] == [[[why]]]
 
 
 @pytest.mark.parametrize("way", ["at once", "streamed"])

@@ -8,7 +8,7 @@ from llama_index.core.agent.react.types import ActionReasoningStep, ResponseReas
 from llama_index.core.agent.workflow import ReActAgent
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.openai_like import OpenAILike
-from script import ANSWER, BROKEN, CALL, GUESSED, TWO, Script, served
+from script import ANSWER, BROKEN, CALL, GUESSED, LATE, TWO, Script, served
 
 from del_dialects.llama_index import DelOutputParser
 
@@ -45,7 +45,10 @@ def test_a_call_its_result_and_the_answer(call: str, streaming: bool) -> None:
     assert "Observation: sunny in Paris" in script.messages(1) and "Observation: rain" not in script.messages(1)
 
 
-@pytest.mark.parametrize(("wrong", "why"), [(GUESSED, "duplicate_key"), (BROKEN, "the answer ended inside a call")])
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [(GUESSED, "duplicate_key"), (LATE, "guessed_border"), (BROKEN, "the answer ended inside a call")],
+)
 def test_what_is_not_certain_is_told_to_the_model(wrong: str, why: str) -> None:
     with served(wrong, REACT, FINAL) as script:
         answer, asked = run(script)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from script import ANSWER, BROKEN, CALL, GUESSED, TWO, Script, served
+from script import ANSWER, BROKEN, CALL, GUESSED, LATE, TWO, Script, served
 from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
 from smolagents.models import REMOVE_PARAMETER
 
@@ -50,11 +50,12 @@ class TestBoth:
             answer, asked, _ = run(script, stream)
         assert (answer, sorted(asked)) == (ANSWER, ["Paris", "Rome"])
 
-    def test_uncertain_arguments_do_not_run(self, stream: bool) -> None:
-        with served(GUESSED, CALL, FINAL) as script:
+    @pytest.mark.parametrize(("guessed", "why"), [(GUESSED, "duplicate_key"), (LATE, "guessed_border")])
+    def test_uncertain_arguments_do_not_run(self, stream: bool, guessed: str, why: str) -> None:
+        with served(guessed, CALL, FINAL) as script:
             answer, asked, _ = run(script, stream)
         assert (answer, asked) == (ANSWER, ["Paris"])
-        assert "get_weather was not run: its arguments are not certain (duplicate_key)" in script.messages(1)
+        assert f"get_weather was not run: its arguments are not certain ({why})" in script.messages(1)
 
     def test_an_answer_without_a_call_is_told_to_the_model(self, stream: bool) -> None:
         with served(BROKEN, "Sunny.", FINAL) as script:

@@ -6,6 +6,7 @@ import pytest
 from cases import CASES, TOOLS, Case
 
 import del_dialects as dd
+from del_dialects._frameworks import AnswerReader
 
 DECLARED = dd.Tools(TOOLS)
 
@@ -60,3 +61,16 @@ def test_case(case: Case) -> None:
         events += parser.finish(cut=case.cut)
         assert collected(events) == expected
         assert pickle.loads(pickle.dumps(events)) == events
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.expect.get("calls")], ids=lambda case: case.id)
+def test_frameworks_hear_of_every_guess(case: Case) -> None:
+    message = dd.parse(case.text, case.dialect, tools(case), starts_in=case.starts_in, cut=case.cut)
+    guesses = [
+        [fault.kind for fault in message.faults if fault.call == place and fault.changes_arguments]
+        for place in range(len(message.calls))
+    ]
+    for size in (1, len(case.text) + 1):
+        reader = AnswerReader(case.dialect, tools(case), case.starts_in)
+        assert not [call for piece in case.pieces(size) for call in reader.push(piece).calls]
+        assert [call.guesses for call in reader.finish(cut=case.cut).calls] == guesses

@@ -60,14 +60,17 @@ def readable(dialect: str | Dialect | None) -> str | Dialect:
 
 
 class AnswerReader:
-    """Reads an answer in pieces; calls come whole. Ids are the model's own, unless they are `taken` by earlier calls."""
+    """Reads an answer in pieces. Calls come with its end: what stands behind a call may make it doubtful. Ids are the model's
+    own, unless they are `taken` by earlier calls.
+    """
 
     def __init__(
         self, dialect: str | Dialect, tools: Tools | None, starts_in: StartsIn = "text", taken: Iterable[str] = ()
     ) -> None:
         self._parser = Parser(dialect, tools, starts_in=starts_in)
         self._taken = set(taken)
-        self._open: ReadCall | None = None
+        self._calls: dict[int, ReadCall] = {}
+        self._whole: list[ReadCall] = []
 
     def push(self, text: str) -> Piece:
         try:
@@ -76,7 +79,7 @@ class AnswerReader:
             return self._told(self._parser.push(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
 
     def finish(self, *, cut: bool = False) -> Piece:
-        return self._told(self._parser.finish(cut=cut))
+        return self._told(self._parser.finish(cut=cut)) + Piece(calls=self._whole)
 
     def _told(self, events: list[Event]) -> Piece:
         piece = Piece()
@@ -86,18 +89,18 @@ class AnswerReader:
                     piece.content += text
                 case Reasoning(text):
                     piece.reasoning += text
-                case CallStart(_, name, id):
-                    self._open = ReadCall(self._id(id), name)
-                case Args(_, json) if self._open:
-                    self._open.arguments += json
-                case CallEnd() if self._open:
-                    self._open.arguments = restore_json(self._open.arguments)
-                    piece.calls.append(self._open)
-                    self._open = None
+                case CallStart(number, name, id):
+                    self._calls[number] = ReadCall(self._id(id), name)
+                case Args(number, json):
+                    self._calls[number].arguments += json
+                case CallEnd(number):
+                    call = self._calls[number]
+                    call.arguments = restore_json(call.arguments)
+                    self._whole.append(call)
                 case Fault():
                     piece.faults.append(event)
-                    if event.changes_arguments and self._open:
-                        self._open.guesses.append(event.kind)
+                    if event.changes_arguments and event.call in self._calls:
+                        self._calls[event.call].guesses.append(event.kind)
         return piece
 
     def _id(self, own: str | None) -> str:

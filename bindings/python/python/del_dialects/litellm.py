@@ -27,7 +27,7 @@ _TOLD = ("tools", "tool_choice", "parallel_tool_calls", "stream")
 class TextTools(CustomLLM):  # type: ignore[misc]
     """Hands a request on to the provider that the rest of the model's name says. Tools are told in the prompt, calls and
     results of the conversation are text there, and calls in the model's text become `tool_calls`, streamed as well: text
-    as it comes, and each call whole. With `tell=False` the provider is given the tools, and only its text is read.
+    as it comes, and calls with the end. With `tell=False` the provider is given the tools, and only its text is read.
 
     `dialect` is the one that the model is told of; left out, it is that of the model by its name, or `hermes`. All
     dialects are read. `compact` and `remind` are for very small models: fewer words, and the question again behind
