@@ -11,13 +11,18 @@ import type { Reading } from "./reading.js";
 /** The part that is open: a stretch of text or thinking, or a call. */
 type Open =
   | { type: "text" | "reasoning"; id: string }
-  | { type: "call"; id: string; index: number; name: string; dialect: string; input: string; guesses: string[] };
+  | { type: "call"; id: string; index: number; name: string; dialect: string; input: string };
 
-/** Reads the text of one answer, and tells it in parts. */
+/** Parts of a stream that are no content. */
+const BESIDE: readonly string[] = ["stream-start", "response-metadata", "raw", "ping", "error"];
+
+/** Reads the text of one answer, and tells it in parts. What was guessed in a call is known when the answer is over. */
 export class Answer {
   readonly #parser: Parser;
   readonly #taken: Set<string>;
   readonly #faults: FaultEvent[] = [];
+  /** For each call the list of its part, which grows. */
+  readonly #guesses = new Map<number, string[]>();
   #open: Open | undefined;
   #blocks = 0;
   #called = false;
@@ -39,15 +44,12 @@ export class Answer {
   /** The answer is over. */
   finish(cut: boolean): LanguageModelV4StreamPart[] {
     const finish = (): ReadEvent[] => this.#parser.finish({ cut });
-    return [...tolerant(finish, finish).flatMap((event) => this.#told(event)), ...this.close()];
+    return [...tolerant(finish, finish).flatMap((event) => this.#told(event)), ...this.#close()];
   }
 
-  /** Ends what is open, before a part that is not from the text. */
-  close(): LanguageModelV4StreamPart[] {
-    const open = this.#open;
-    this.#open = undefined;
-    if (!open) return [];
-    return [{ type: open.type === "call" ? "tool-input-end" : `${open.type}-end`, id: open.id }];
+  /** Ends a stretch before content that is not from the text. A call goes on behind it. */
+  pause(): LanguageModelV4StreamPart[] {
+    return this.#open?.type === "call" ? [] : this.#close();
   }
 
   /** Why the answer ended, and what was wrong with it. */
@@ -70,10 +72,11 @@ export class Answer {
       case "reasoning":
         return this.#stretch(event.type, event.text);
       case "tool_call_start": {
-        const parts = this.close();
+        const parts = this.#close();
         const { index, name, dialect } = event;
         const id = this.#id(event.id);
-        this.#open = { type: "call", id, index, name, dialect, input: "", guesses: [] };
+        this.#open = { type: "call", id, index, name, dialect, input: "" };
+        this.#guesses.set(index, []);
         return [...parts, { type: "tool-input-start", id, toolName: name }];
       }
       case "arguments":
@@ -84,16 +87,21 @@ export class Answer {
         return this.#whole();
       case "fault":
         this.#faults.push(event);
-        if (event.changes_arguments && this.#open?.type === "call" && this.#open.index === event.index) {
-          this.#open.guesses.push(event.kind);
-        }
+        if (event.changes_arguments && event.index !== null) this.#guesses.get(event.index)?.push(event.kind);
         return [];
     }
   }
 
+  #close(): LanguageModelV4StreamPart[] {
+    const open = this.#open;
+    this.#open = undefined;
+    if (!open) return [];
+    return [{ type: open.type === "call" ? "tool-input-end" : `${open.type}-end`, id: open.id }];
+  }
+
   #stretch(type: "text" | "reasoning", delta: string): LanguageModelV4StreamPart[] {
     if (this.#open?.type === type) return [{ type: `${type}-delta`, id: this.#open.id, delta }];
-    const parts = this.close();
+    const parts = this.#close();
     const id = `del-${this.#blocks++}`;
     this.#open = { type, id };
     return [...parts, { type: `${type}-start`, id }, { type: `${type}-delta`, id, delta }];
@@ -103,9 +111,9 @@ export class Answer {
     const open = this.#open;
     if (open?.type !== "call") return [];
     this.#called = true;
-    const { id, name, dialect, input, guesses } = open;
-    const providerMetadata = { del: { dialect, guesses } };
-    return [...this.close(), { type: "tool-call", toolCallId: id, toolName: name, input, providerMetadata }];
+    const { id, index, name, dialect, input } = open;
+    const providerMetadata = { del: { dialect, guesses: this.#guesses.get(index) ?? [] } };
+    return [...this.#close(), { type: "tool-call", toolCallId: id, toolName: name, input, providerMetadata }];
   }
 
   /** The model's own id, where the conversation has none like it. */
@@ -140,24 +148,44 @@ export function content(parts: LanguageModelV4StreamPart[]): LanguageModelV4Cont
   return whole.filter((part) => part.type !== "text" || part.text.trim() !== "");
 }
 
-/** A model's stream with the calls in its text as parts. */
+/**
+ * A model's stream with the calls in its text as parts. A call's input comes as it is written, and the call, which may run at
+ * once, when the answer is over: what stands behind it may make it doubtful.
+ */
 export function toParts(reading: Reading): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
   const answer = new Answer(reading);
+  const calls: LanguageModelV4StreamPart[] = [];
+  let over = false;
+  type Controller = TransformStreamDefaultController<LanguageModelV4StreamPart>;
+  const tell = (parts: LanguageModelV4StreamPart[], controller: Controller): void => {
+    for (const part of parts) {
+      if (part.type === "tool-call") calls.push(part);
+      else controller.enqueue(part);
+    }
+  };
+  const end = (cut: boolean, controller: Controller): void => {
+    over = true;
+    tell(answer.finish(cut), controller);
+    for (const call of calls) controller.enqueue(call);
+  };
   return new TransformStream({
     transform(part, controller) {
-      const send = (parts: LanguageModelV4StreamPart[]): void => parts.forEach((part) => controller.enqueue(part));
       switch (part.type) {
         case "text-start":
         case "text-end":
           return;
         case "text-delta":
-          return send(answer.push(part.delta));
+          return tell(answer.push(part.delta), controller);
         case "finish":
-          send(answer.finish(part.finishReason.unified === "length"));
-          return send([{ ...part, ...answer.ending(part) }]);
+          end(part.finishReason.unified === "length", controller);
+          return controller.enqueue({ ...part, ...answer.ending(part) });
         default:
-          send([...(part.type === "raw" || part.type === "ping" ? [] : answer.close()), part]);
+          if (!BESIDE.includes(part.type)) tell(answer.pause(), controller);
+          controller.enqueue(part);
       }
+    },
+    flush(controller) {
+      if (!over) end(true, controller);
     },
   });
 }

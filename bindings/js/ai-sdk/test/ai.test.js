@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { textTools } from "@del/ai-sdk";
 import { generateText, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
 import { restore } from "del-dialects";
 import { grammar } from "@del/serving";
 import { z } from "zod";
@@ -133,4 +134,71 @@ test("half of a surrogate pair is no error", async () => {
     assert.equal((await generateText(call)).text.replaceAll("\ufffd", "").replace(/[\ud800-\udfff]/g, ""), text.replace(/[\ud800-\udfff]/g, ""));
     server.close();
   }
+});
+
+const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+const finish = { finishReason: { unified: "stop", raw: "stop" }, usage };
+
+/** A model that says these parts. */
+function saying(...parts) {
+  const stream = () => new ReadableStream({
+    start(controller) {
+      for (const part of [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", ...finish }]) controller.enqueue(part);
+      controller.close();
+    },
+  });
+  const model = new MockLanguageModelV4({
+    modelId: "qwen3-8b",
+    doGenerate: async () => ({ content: [{ type: "text", text: parts.map((part) => part.delta ?? "").join("") }], warnings: [], ...finish }),
+    doStream: async () => ({ stream: stream() }),
+  });
+  const ran = [];
+  const remove = tool({ inputSchema: z.object({ path: z.string() }), execute: ({ path }) => ran.push(path) });
+  return { ran, call: { model: wrapLanguageModel({ model, middleware: textTools({ dialect: "mistral" }) }), tools: { remove }, prompt: "Tidy." } };
+}
+
+const delta = (text) => ({ type: "text-delta", id: "0", delta: text });
+
+test("what stands behind a call can make it a guess", async () => {
+  const call = '[TOOL_CALLS]remove[ARGS]{"path": "/tmp/x"}';
+  for (const streamed of [false, true]) {
+    const said = saying(delta(call), delta(', "recursive": false}'), delta(" Done."));
+    const result = streamed ? streamText(said.call) : await generateText(said.call);
+    if (streamed) await result.consumeStream();
+    const [{ providerMetadata }] = await result.toolCalls;
+    assert.deepEqual(providerMetadata.del.guesses, ["guessed_border"]);
+    assert.match(await result.text, /Done/);
+  }
+});
+
+test("a call goes on behind parts that are no text", async () => {
+  const others = [
+    { type: "source", sourceType: "url", id: "s", url: "http://x" },
+    { type: "reasoning-start", id: "r" },
+    { type: "response-metadata", id: "x" },
+    { type: "file", mediaType: "text/plain", data: { type: "data", data: "eA==" } },
+    { type: "raw", rawValue: 1 },
+  ];
+  for (const other of others) {
+    const said = saying(delta('Now. [TOOL_CALLS]remove[ARGS]{"pa'), other, delta('th": "a"}'));
+    const result = streamText(said.call);
+    await result.consumeStream();
+    assert.deepEqual((await result.toolCalls).map((call) => call.input), [{ path: "a" }], other.type);
+    assert.deepEqual(said.ran, ["a"]);
+    assert.equal(await result.finishReason, "tool-calls");
+  }
+});
+
+test("a stream that breaks off tells what it had", async () => {
+  const { wrapStream, transformParams } = textTools({ dialect: "hermes" });
+  const params = await transformParams({ params: { prompt: [], tools: [{ type: "function", name: "f", inputSchema: {} }] }, model: { modelId: "x" } });
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(delta('<tool_call>{"name": "f", "arguments": {}}</tool_call> Do'));
+      controller.close();
+    },
+  });
+  const parts = [];
+  for await (const part of (await wrapStream({ doStream: async () => ({ stream }), params })).stream) parts.push(part);
+  assert.deepEqual(parts.map((part) => part.type).slice(-2), ["text-end", "tool-call"]);
 });
