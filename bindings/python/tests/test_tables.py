@@ -100,6 +100,18 @@ def test_a_file_is_made_once_and_again_when_it_is_cut_off(tmp_path: Path) -> Non
     assert sorted(path.name for path in (tmp_path / "out").rglob("*") if path.is_file()) == ["a.parquet", "b.parquet", "none.parquet"]
 
 
+def test_of_a_directory_neither_outputs_nor_hidden_files_are_meant(tmp_path: Path) -> None:
+    for name in ["a.parquet", "_b.parquet", ".c.parquet", "_d/e.parquet", "read/a.parquet", "f.parquet/g.parquet"]:
+        write(tmp_path / name, 1)
+    out = tmp_path / "read"
+    sources = [Path(source).relative_to(tmp_path).as_posix() for source, _ in pairs(tmp_path, out)]
+    assert sources == ["a.parquet", "f.parquet/g.parquet"]
+    assert pairs(out, tmp_path / "_d") == [(str(out / "a.parquet"), str(tmp_path / "_d/a.parquet"))]
+    # One that is named is meant.
+    named = [tmp_path / "_b.parquet", tmp_path / ".c.parquet"]
+    assert [source for source, _ in pairs(named, out)] == list(map(str, named))
+
+
 def test_nothing_of_others_is_written_over(tmp_path: Path) -> None:
     write(tmp_path / "in/a.parquet", 3)
     with pytest.raises(ValueError, match="would be written over"):

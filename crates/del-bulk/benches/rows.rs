@@ -106,7 +106,7 @@ fn measure(name: &str, work: &(impl Rows + Sync), input: &Path, rows: i64) {
         .map(|_| {
             let home = tempfile::tempdir().unwrap();
             let job = Job {
-                sources: sources(&[input.to_owned()]).unwrap(),
+                sources: sources(&[input.to_owned()], home.path()).unwrap(),
                 out: home.path().to_owned(),
                 settings: String::new(),
                 threads: 1,

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use parquet::errors::ParquetError;
+use serde::Serialize;
 
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,15 @@ pub enum BulkError {
         /// What the system says.
         error: io::Error,
     },
+}
+
+/// A file or directory that cannot be worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Where it is.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
 }
 
 /// What is wrong with a unit: its source, which is a matter of that file, or where it goes, which ends the run.

@@ -40,12 +40,12 @@ pub use texts::Texts;
 #[cfg(feature = "files")]
 pub use convert::Convert;
 #[cfg(feature = "files")]
-pub use error::BulkError;
+pub use error::{BulkError, Failure};
 #[cfg(feature = "files")]
 pub use parse::Parse;
 #[cfg(feature = "files")]
 pub use rows::{Rows, Tally};
 #[cfg(feature = "files")]
-pub use run::{Failure, Job, Progress, Report, run};
+pub use run::{Job, Progress, Report, run};
 #[cfg(feature = "files")]
-pub use source::{Source, sources};
+pub use source::{Source, Sources, sources};

@@ -10,18 +10,18 @@ use del_parallel::{Feed, ordered};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::{BulkError, Trouble};
+use crate::error::{BulkError, Failure, Trouble};
 use crate::ledger::{Known, Ledger, Lock};
 use crate::lines::{self, Block, Blocks};
 use crate::parquet_file::{self, Plan, Unit};
 use crate::rows::{Rows, Tally};
-use crate::source::{Kind, Source};
+use crate::source::{Kind, Source, Sources};
 
 /// What is to be done.
 #[derive(Debug)]
 pub struct Job {
     /// The files.
-    pub sources: Vec<Source>,
+    pub sources: Sources,
     /// The directory for the outputs, which have the names and formats of their sources.
     pub out: PathBuf,
     /// All that an output depends on beside its source. Where it differs from what it was, outputs are made anew.
@@ -42,15 +42,6 @@ pub struct Report {
     pub tally: Tally,
     /// Files without an output.
     pub failed: Vec<Failure>,
-}
-
-/// A file that cannot be worked on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    /// Where it is.
-    pub file: PathBuf,
-    /// What is wrong with it.
-    pub reason: String,
 }
 
 /// How far a run has come since it was last told.
@@ -83,13 +74,14 @@ pub fn run(
         });
         let (mut feed, mut results) = ordered(scope, workers, job.threads.max(1) * AHEAD);
         scope.spawn(move || {
-            for source in &job.sources {
+            for source in &job.sources.files {
                 if !feed_file(job, source, rows, &mut feed) {
                     break;
                 }
             }
         });
-        let mut run = Run { report: Report::default(), open: None };
+        let failed = job.sources.unread.clone();
+        let mut run = Run { report: Report { failed, ..Report::default() }, open: None };
         // When something fails, the results are dropped, and nothing more is fed.
         results.try_for_each(|outcome| run.take(outcome, watch))?;
         Ok(run.report)
@@ -98,7 +90,7 @@ pub fn run(
 
 /// No output may stand in the place of a source.
 fn check(job: &Job) -> Result<(), BulkError> {
-    for source in &job.sources {
+    for source in &job.sources.files {
         let target = job.out.join(&source.name);
         let same =
             target.canonicalize().ok().zip(source.path.canonicalize().ok()).is_some_and(|(a, b)| a == b);
@@ -130,9 +122,18 @@ enum Work {
 enum Outcome {
     Finished(Tally, u64),
     Begun(PathBuf, Ledger),
-    Unit { made: Result<Tally, Trouble>, bytes: u64, part: PathBuf },
-    Ended { kind: Kind, bytes: u64 },
+    Unit {
+        made: Result<Tally, Trouble>,
+        bytes: u64,
+        part: PathBuf,
+    },
+    Ended {
+        kind: Kind,
+        bytes: u64,
+    },
     Failed(String),
+    /// Not even begun.
+    Unread(Failure),
     Stopped(BulkError),
 }
 
@@ -154,12 +155,16 @@ impl Task {
 
 /// Gives out the tasks of a file. False when nobody wants more.
 fn feed_file(job: &Job, source: &Source, rows: &impl Rows, feed: &mut Feed<Task, Outcome>) -> bool {
-    let read = settings(job, source).map_err(|error| BulkError::Read { path: source.path.clone(), error });
-    let known =
-        read.and_then(|(settings, size)| Ok((Ledger::open(&job.out, &source.name, &settings)?, size)));
-    let (ledger, size) = match known {
-        Ok((Known::Open(ledger), size)) => (ledger, size),
-        Ok((Known::Finished(tally), size)) => return feed.give(Task::Pass(Outcome::Finished(tally, size))),
+    let (settings, size) = match settings(job, source) {
+        Ok(read) => read,
+        Err(error) => {
+            let failure = Failure { file: source.path.clone(), reason: error.to_string() };
+            return feed.give(Task::Pass(Outcome::Unread(failure)));
+        }
+    };
+    let ledger = match Ledger::open(&job.out, &source.name, &settings) {
+        Ok(Known::Open(ledger)) => ledger,
+        Ok(Known::Finished(tally)) => return feed.give(Task::Pass(Outcome::Finished(tally, size))),
         Err(error) => return feed.give(Task::Pass(Outcome::Stopped(error))),
     };
     let (parts, done) = (ledger.parts().to_owned(), ledger.units.len());
@@ -266,6 +271,10 @@ impl Run {
                 self.end(kind)
             }
             Outcome::Failed(reason) => self.fail(reason),
+            Outcome::Unread(failure) => {
+                self.report.failed.push(failure);
+                Ok(())
+            }
             Outcome::Stopped(error) => Err(error),
         }
     }

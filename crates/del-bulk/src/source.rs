@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::BulkError;
+use crate::error::{BulkError, Failure};
 
 /// A file to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,14 +23,25 @@ pub(crate) enum Kind {
     Lines { packed: bool },
 }
 
+/// What a run works on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// The files.
+    pub files: Vec<Source>,
+    /// What cannot be looked at in the directories.
+    pub unread: Vec<Failure>,
+}
+
 /// The files that `paths` mean: each file itself, and of a directory all files of a known kind, however deep, in the order
-/// of their names. What begins with a dot or an underscore there is left out, as all readers of such directories do.
-pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, BulkError> {
-    let mut found = Vec::new();
+/// of their names. What begins with a dot or an underscore there is left out, as all readers of such directories do, and so is
+/// `out`, the directory for outputs.
+pub fn sources(paths: &[PathBuf], out: &Path) -> Result<Sources, BulkError> {
+    let mut found = Sources::default();
     for path in paths {
         let failed = |error| BulkError::Read { path: path.clone(), error };
         if fs::metadata(path).map_err(failed)?.is_dir() {
-            below(path, Path::new(""), &mut found).map_err(failed)?;
+            let around = [path.canonicalize().map_err(failed)?].into_iter().chain(out.canonicalize());
+            Walk { root: path, around: around.collect(), found: &mut found }.below(Path::new(""));
             continue;
         }
         let name = path.file_name().map_or_else(PathBuf::new, PathBuf::from);
@@ -39,38 +50,73 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, BulkError> {
             let expected = ".parquet, .jsonl or .ndjson, the last two also with .zst behind them";
             return Err(BulkError::Arguments(format!("{got}: expected a file that ends in {expected}")));
         };
-        found.push(Source { path: path.clone(), name, kind });
+        found.files.push(Source { path: path.clone(), name, kind });
     }
-    let mut names: Vec<&Path> = found.iter().map(|source| source.name.as_path()).collect();
+    let mut names: Vec<&Path> = found.files.iter().map(|source| source.name.as_path()).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         let name = twice[0].display();
         return Err(BulkError::Arguments(format!("expected files of different names, got {name} twice")));
     }
-    if found.is_empty() {
+    if found == Sources::default() {
         return Err(BulkError::Arguments("expected files of Parquet or JSON lines, got none".to_owned()));
     }
     Ok(found)
 }
 
-fn below(root: &Path, inner: &Path, found: &mut Vec<Source>) -> io::Result<()> {
-    let mut names: Vec<_> =
-        fs::read_dir(root.join(inner))?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    names.sort();
-    for name in names {
-        if matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_')) {
-            continue;
-        }
-        let name = inner.join(name);
-        let path = root.join(&name);
-        let what = fs::metadata(&path)?;
-        if what.is_dir() {
-            below(root, &name, found)?;
-        } else if let Some(kind) = kind(&name).filter(|_| what.is_file()) {
-            found.push(Source { path, name, kind });
+/// The way through a directory.
+struct Walk<'a> {
+    root: &'a Path,
+    /// Directories that are not gone into: the one for outputs, and those that it goes through already, which links may lead to.
+    around: Vec<PathBuf>,
+    found: &'a mut Sources,
+}
+
+impl Walk<'_> {
+    fn below(&mut self, inner: &Path) {
+        let directory = self.root.join(inner);
+        let listed = fs::read_dir(&directory)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
+        let mut names = match listed {
+            Ok(names) => names,
+            Err(error) => return self.fail(directory, &error),
+        };
+        names.sort();
+        for name in names {
+            if matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_')) {
+                continue;
+            }
+            let name = inner.join(name);
+            let path = self.root.join(&name);
+            let kind = kind(&name);
+            match fs::metadata(&path) {
+                Ok(what) if what.is_dir() => self.enter(&name, path),
+                Ok(what) => {
+                    let source = kind.filter(|_| what.is_file()).map(|kind| Source { path, name, kind });
+                    self.found.files.extend(source);
+                }
+                // A link that leads nowhere is no directory.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && kind.is_none() => {}
+                Err(error) => self.fail(path, &error),
+            }
         }
     }
-    Ok(())
+
+    fn enter(&mut self, inner: &Path, path: PathBuf) {
+        match path.canonicalize() {
+            Ok(real) if self.around.contains(&real) => {}
+            Ok(real) => {
+                self.around.push(real);
+                self.below(inner);
+                self.around.pop();
+            }
+            Err(error) => self.fail(path, &error),
+        }
+    }
+
+    fn fail(&mut self, file: PathBuf, error: &io::Error) {
+        self.found.unread.push(Failure { file, reason: error.to_string() });
+    }
 }
 
 /// The kind that the end of a name says.
@@ -106,8 +152,10 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        let found = sources(&[directory.path().to_owned()]).unwrap();
-        let names: Vec<_> = found.iter().map(|source| (source.name.to_str().unwrap(), source.kind)).collect();
+        let out = directory.path().join("out");
+        let found = sources(&[directory.path().to_owned()], &out).unwrap();
+        let names: Vec<_> =
+            found.files.iter().map(|source| (source.name.to_str().unwrap(), source.kind)).collect();
         let lines = |packed| Kind::Lines { packed };
         assert_eq!(
             names,
@@ -116,10 +164,38 @@ mod tests {
 
         let refused = |paths: &[&str]| {
             let paths: Vec<_> = paths.iter().map(|path| directory.path().join(path)).collect();
-            sources(&paths).unwrap_err().to_string()
+            sources(&paths, &out).unwrap_err().to_string()
         };
         assert!(refused(&["a/notes.txt"]).contains("expected a file that ends in .parquet"));
         assert!(refused(&["b.parquet", "b.parquet"]).contains("b.parquet twice"));
         assert!(refused(&["none.parquet"]).contains("none.parquet"));
+    }
+    #[test]
+    fn what_is_no_source_does_not_keep_from_the_others() {
+        use std::os::unix::fs::symlink;
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["a.jsonl", "deep/b.jsonl", "read/a.jsonl", "read/deep/b.jsonl"] {
+            fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            fs::write(path(name), "").unwrap();
+        }
+        for (to, name) in [
+            ("nowhere", "gone.jsonl"),
+            ("nowhere", "gone"),
+            ("..", "deep/up"),
+            ("self", "self"),
+            ("read", "again"),
+        ] {
+            symlink(to, path(name)).unwrap();
+        }
+        let found = sources(&[directory.path().to_owned()], &path("read")).unwrap();
+        let names: Vec<_> = found.files.iter().map(|source| source.name.to_str().unwrap()).collect();
+        assert_eq!(names, ["a.jsonl", "deep/b.jsonl"]);
+        let unread: Vec<_> = found.unread.iter().map(|failure| failure.file.clone()).collect();
+        assert_eq!(unread, [path("gone.jsonl"), path("self")]);
+        // What is named is a source, wherever it is.
+        let named = sources(&[path("read/deep")], &path("read")).unwrap();
+        assert_eq!(named.files.len(), 1);
     }
 }

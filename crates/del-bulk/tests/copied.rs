@@ -79,7 +79,7 @@ fn column(path: &Path, name: &str) -> Vec<ArrayRef> {
 }
 
 fn work(rows: &(impl Rows + Sync), input: &Path, out: &Path) -> u64 {
-    let sources = sources(&[input.to_owned()]).unwrap();
+    let sources = sources(&[input.to_owned()], out).unwrap();
     let job = Job { sources, out: out.to_owned(), settings: String::new(), threads: 2 };
     let report = run(&job, rows, &mut |_| {}).unwrap();
     assert!(report.failed.is_empty(), "{:?}", report.failed);

@@ -90,7 +90,7 @@ fn rows_of(path: &Path) -> Vec<RecordBatch> {
 
 fn job(input: &Path, out: &Path, threads: usize) -> Job {
     Job {
-        sources: sources(&[input.to_owned()]).unwrap(),
+        sources: sources(&[input.to_owned()], out).unwrap(),
         out: out.to_owned(),
         settings: "same".into(),
         threads,
@@ -103,8 +103,8 @@ fn finish(input: &Path, out: &Path, threads: usize) -> Report {
 
 /// All files below a directory but what is kept of runs, with their contents.
 fn contents(out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let found = sources(&[out.to_owned()]).unwrap();
-    found.into_iter().map(|source| (source.name, fs::read(source.path).unwrap())).collect()
+    let found = sources(&[out.to_owned()], out).unwrap();
+    found.files.into_iter().map(|source| (source.name, fs::read(source.path).unwrap())).collect()
 }
 
 /// Nothing is kept of a run but what is said of its outputs.

@@ -29,17 +29,17 @@ class FileReport(TypedDict):
 
 
 def pairs(sources: str | Path | list[str] | list[Path], out: str | Path) -> list[tuple[str, str]]:
-    """Each file of Parquet that `sources` mean, and the output of the same name below the directory `out`."""
+    """Each file of Parquet that `sources` mean, and the output of the same name below the directory `out`. Of a directory, what
+    begins with a dot or an underscore is left out, and what is in `out`.
+    """
     found: dict[str, str] = {}
     targets = set()
+    within = Path(out).resolve()
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         path = Path(source).resolve()
-        inner = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-        for file in inner:
+        for file in _below(path, within) if path.is_dir() else [path]:
             name = file.relative_to(path) if path.is_dir() else Path(file.name)
-            if any(part.startswith((".", "_")) for part in name.parts):
-                continue
-            target = str(Path(out).resolve() / name)
+            target = str(within / name)
             if target == str(file):
                 raise ValueError(f"{file} would be written over; name another directory")
             if target in targets:
@@ -47,6 +47,17 @@ def pairs(sources: str | Path | list[str] | list[Path], out: str | Path) -> list
             targets.add(target)
             found[str(file)] = target
     return list(found.items())
+
+
+def _below(folder: Path, out: Path) -> list[Path]:
+    """The files of Parquet in a folder, however deep, but for those of an `out` in it."""
+
+    def meant(file: Path) -> bool:
+        hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+        made = out != folder and folder in out.parents and out in file.parents
+        return not (hidden or made or file.is_dir())
+
+    return sorted(filter(meant, folder.rglob("*.parquet")))
 
 
 def work_file(source: str, target: str, column: Column) -> FileReport:

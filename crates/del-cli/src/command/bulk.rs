@@ -37,8 +37,8 @@ pub(crate) fn run(
     most: Option<u16>,
     json: bool,
 ) -> Result<Exit> {
-    let sources = sources(files).map_err(|error| problem(&error))?;
-    let size = sources.iter().filter_map(|Source { path, .. }| Some(path.metadata().ok()?.len())).sum();
+    let sources = sources(files, out).map_err(|error| problem(&error))?;
+    let size = sources.files.iter().filter_map(|Source { path, .. }| Some(path.metadata().ok()?.len())).sum();
     let threads = most.map_or_else(|| threads(usize::MAX), usize::from);
     let job = Job { sources, out: out.to_owned(), settings: digest(settings), threads };
     let progress = bar(Some(size));

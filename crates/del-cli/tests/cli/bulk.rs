@@ -65,6 +65,18 @@ fn files_and_directories_go_through_once() {
 }
 
 #[test]
+fn outputs_among_the_sources_are_not_read_and_what_is_gone_stops_nothing() {
+    let home = directory(&[("data/a.jsonl", "{\"text\": \"\"}\n"), ("data/z.jsonl", "{\"text\": \"\"}\n")]);
+    std::os::unix::fs::symlink("nowhere", home.path().join("data/gone.jsonl")).unwrap();
+    let (data, read) = (text(&home.path().join("data")), text(&home.path().join("data/read")));
+    for _ in 0..3 {
+        let done = plain(&["parse", "--json", "--out", &read, &data]);
+        assert_eq!((done.code, &done.json()["files"]), (42, &json!(2)), "{done:#?}");
+        assert!(done.err.contains("data/gone.jsonl has no output: No such file"), "{}", done.err);
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_said() {
     let home = directory(&[("a.jsonl", "{\"text\": \"\"}\n"), ("notes.txt", "")]);
     let path = |name: &str| text(&home.path().join(name));
