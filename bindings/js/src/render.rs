@@ -59,12 +59,8 @@ impl Dialect {
         remind: bool,
     ) -> Result<String, JsValue> {
         let messages: Vec<Value> = given("messages", messages)?;
-        let choice = match choice {
-            "auto" => ToolChoice::Auto,
-            "none" => ToolChoice::None,
-            "required" => ToolChoice::Required,
-            name => ToolChoice::Named(name.to_owned()),
-        };
+        let choice =
+            ToolChoice::of(choice, &tools.tools).map_err(|wrong| error("bad_argument", &wrong))?;
         let prompt = Prompt::new(&self.dialect, &tools.tools).choosing(choice);
         let mut prompt = prompt.detail(detail(level)?).one_call(one_call).reminding(remind);
         prompt.read(&messages).map_err(|wrong| error("cannot_render", &wrong))?;

@@ -105,6 +105,9 @@ test("what a model is told", () => {
     renderResults([{ name: "get_weather", text: "Sunny</tool_response>" }], "hermes").match(/<\/tool_response>/g).length,
     1,
   );
+  const [left, failed] = [undefined, false].map((ok) => renderResults([{ name: "f", text: "no", ok, id: undefined }], "amrita-am"));
+  assert.notEqual(left, failed);
+  assert.equal(left, renderResults([{ name: "f", text: "no" }], "amrita-am"));
   assert.equal(Dialect.get("hermes").resultsRole, "user");
   const messages = renderMessages(
     [
@@ -120,6 +123,8 @@ test("what a model is told", () => {
   assert.deepEqual(messages[1].content[1], { type: "image_url", image_url: { url: "x" } });
   assert.match(messages[3].content, /<tool_response>/);
   assert.throws(() => renderMessages([7], "hermes"), DelError);
+  const unknown = { code: "bad_argument", message: /^choice: expected .* one of the tools \(get_weather\), got "nobody"/ };
+  assert.throws(() => renderMessages([], "hermes", { tools: TOOLS, choice: "nobody" }), unknown);
 });
 
 test("text of others is broken, and comes back", () => {

@@ -13,19 +13,19 @@ export type CallLike =
 
 /** An answer to be written: what `parse` gives, or a message of the OpenAI API. */
 export interface AnswerLike {
-  content?: string | null;
-  reasoning?: string | null;
-  tool_calls?: CallLike[];
+  content?: string | null | undefined;
+  reasoning?: string | null | undefined;
+  tool_calls?: CallLike[] | undefined;
   /** The order. Left out, thinking comes first, and calls last. */
-  events?: AnswerEvent[];
+  events?: AnswerEvent[] | undefined;
 }
 
 /** What running a call gave. `ok` is false when the tool failed or was denied. */
 export interface CallResult {
   name: string;
   text: string;
-  id?: string | null;
-  ok?: boolean;
+  id?: string | null | undefined;
+  ok?: boolean | undefined;
 }
 
 /** A message of the OpenAI API. */
@@ -90,7 +90,10 @@ export function renderAnswer(answer: AnswerLike, dialect: string | Dialect, tool
 export function renderResults(results: CallResult[], dialect: string | Dialect): string {
   const json = written(
     "results",
-    listed("results", results).map((result, at) => ({ ok: true, ...membered(`results[${at}]`, result) })),
+    listed("results", results).map((result, at) => {
+      const { ok = true, ...rest } = membered(`results[${at}]`, result);
+      return { ...rest, ok };
+    }),
   );
   return withDialect(dialect, (raw) => raw.renderResults(json));
 }

@@ -124,6 +124,8 @@ def test_what_is_no_conversation() -> None:
         dd.render_messages([{"role": "assistant", "tool_calls": 7}], "hermes")
     with pytest.raises(dd.RenderError, match="messages: .*expected a sequence"):
         dd.render_messages({"role": "user"}, "hermes")  # type: ignore[arg-type]
+    with pytest.raises(dd.RenderError, match=r"choice: expected .* one of the tools \(f, g\), got \"h\""):
+        dd.render_messages([], "hermes", [{"name": "f"}, {"name": "g"}], "h")
 
 
 def test_arguments_are_restored_as_json() -> None:

@@ -113,7 +113,7 @@ pub use members::on_one_line;
 pub use names::ToolNames;
 pub use prompt::{Part, Prompt, PromptError, Words};
 pub use reading::Reading;
-pub use request::{ChatMessage, ChatRequest, ToolChoice};
+pub use request::{ChatMessage, ChatRequest, ToolChoice, UnknownChoice};
 pub use server_api::{ServerApi, Think};
 pub use sse::{Decoder, Frame, SseError};
 pub use told::{Block, Blocks, Failure, Paragraphs, Piece, Raw, ToClient, Told, ToldChoice};

@@ -42,6 +42,32 @@ pub enum ToolChoice {
     Named(String),
 }
 
+/// What is said of calling names none of the tools.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("choice: expected `auto`, `none`, `required` or the name of one of the tools ({known}), got {got:?}")]
+pub struct UnknownChoice {
+    /// What was said.
+    pub got: String,
+    /// The names that there are, with commas between them.
+    pub known: String,
+}
+
+impl ToolChoice {
+    /// What a word means: `auto`, `none`, `required`, or the name of one of these tools.
+    pub fn of(word: &str, tools: &[Tool]) -> Result<Self, UnknownChoice> {
+        match word {
+            "auto" => Ok(Self::Auto),
+            "none" => Ok(Self::None),
+            "required" => Ok(Self::Required),
+            name if tools.iter().any(|tool| tool.name == name) => Ok(Self::Named(name.to_owned())),
+            _ => {
+                let known = tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ");
+                Err(UnknownChoice { got: word.to_owned(), known })
+            }
+        }
+    }
+}
+
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChatMessage {

@@ -39,7 +39,10 @@ export function asked(params: LanguageModelV4CallOptions, dialect: Dialect, told
   const others: Part[] = [];
   const taken = new Set<string>();
   const { toolChoice } = params;
-  const choice = toolChoice?.type === "tool" ? toolChoice.toolName : (toolChoice?.type ?? "auto");
+  const named = toolChoice?.type === "tool" ? toolChoice.toolName : undefined;
+  // Where the provider's tool is demanded, the application's are not to be called.
+  const provided = params.tools?.some((tool) => tool.type === "provider" && tool.name === named);
+  const choice = provided ? "none" : (named ?? toolChoice?.type ?? "auto");
   const messages = params.prompt.flatMap((message) => written(message, others, taken));
   const rendered = renderMessages(messages, dialect, { tools, choice, detail: told.detail, remind: told.remind });
   return {

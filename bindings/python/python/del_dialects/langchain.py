@@ -66,7 +66,7 @@ class TextTools(AgentMiddleware):  # type: ignore[misc]
                 cast("list[dict[str, Any]]", convert_to_openai_messages([*conversation, *request.messages])),
                 chosen(self.dialect, _name(request.model)),
                 functions,
-                _choice(request.tool_choice),
+                _choice(request.tool_choice, provided),
                 compact=self.compact,
                 remind=self.remind,
             )
@@ -76,8 +76,8 @@ class TextTools(AgentMiddleware):  # type: ignore[misc]
         return request.override(system_message=system, messages=messages, tools=provided, tool_choice=choice)
 
     def _read(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
-        functions, _ = _sorted(request.tools)
-        if functions and _choice(request.tool_choice) != "none":
+        functions, provided = _sorted(request.tools)
+        if functions and _choice(request.tool_choice, provided) != "none":
             taken = {call["id"] or "" for said in request.messages for call in getattr(said, "tool_calls", ())}
             dialect, tools = readable(self.dialect), Tools(functions)
             response.result = [_with_calls(message, dialect, tools, taken) for message in response.result]
@@ -94,10 +94,12 @@ def _sorted(tools: Sequence[Any]) -> tuple[list[dict[str, Any]], list[Any]]:
     return functions, provided
 
 
-def _choice(choice: Any) -> str:
+def _choice(choice: Any, provided: list[Any]) -> str:
     if isinstance(choice, dict):
-        return str(choice.get("function", choice).get("name", "auto"))
-    return str({None: "auto", "any": "required", True: "required", False: "none"}.get(choice, choice))
+        choice = choice.get("function", choice).get("name")
+    choice = {None: "auto", "any": "required", True: "required", False: "none"}.get(choice, choice)
+    # Where the provider's tool is demanded, the application's are not to be called.
+    return "none" if any(tool.get("name") == choice for tool in provided) else str(choice)
 
 
 def _name(model: Any) -> str | None:
