@@ -18,3 +18,22 @@ def test_the_stubs_are_those_of_the_module() -> None:
 
 def test_the_package_is_typed() -> None:
     run("mypy", "--package", "del_dialects")
+
+
+# What is read can be written again, and lists of others do as well as Python's own.
+WRITTEN = """
+from collections import UserList
+import del_dialects as dd
+
+read = dd.parse('<tool_call>{"name": "f", "arguments": {}}</tool_call>')
+calls = dd.render_calls(read.calls, "hermes")
+assert calls == dd.render_calls(UserList(read.calls), "hermes") == dd.render_answer(dd.Message(calls=read.calls), "hermes")
+assert "x" in dd.render_results(({"name": "f", "text": "x"},), "hermes")
+tools: UserList[dict[str, object]] = UserList([{"name": "f"}])
+assert dd.Tools(tools).names == ["f"]
+"""
+
+
+def test_programs_are_typed() -> None:
+    exec(WRITTEN)
+    run("mypy", "--strict", "-c", WRITTEN)

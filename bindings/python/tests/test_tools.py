@@ -1,12 +1,18 @@
 """What tools may be given as, and what is no tool."""
 
 import functools
+import json
+import operator
+import typing
+from collections import UserList
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 import del_dialects as dd
+from del_dialects._tools import to_json
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 FUNCTION = {"name": "get_weather", "description": "Get the weather", "parameters": PARAMETERS}
@@ -26,6 +32,16 @@ def get_weather(city: Annotated[str, "The city"], unit: Literal["C", "F"] = "C",
     return city
 
 
+class Node(BaseModel):
+    next: "Node | None" = None
+
+
+class Model(BaseModel):
+    """One that JSON Schema cannot say."""
+
+    work: Callable[[], int]
+
+
 class Wrapped(BaseModel):
     type: str = "function"
     function: dict[str, Any] = FUNCTION
@@ -42,6 +58,8 @@ class Wrapped(BaseModel):
         '[{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}]',
         b'{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}',
         [get_weather],
+        (get_weather,),
+        UserList([get_weather]),
         Wrapped(),
     ],
     ids=str,
@@ -77,11 +95,72 @@ def test_what_can_be_called_is_a_tool() -> None:
     assert '"what": {"type": "string"}' in shown and '"most": {"type": "integer"}' in shown and "Finds things" in shown
 
 
-def test_an_annotation_that_is_not_defined() -> None:
-    def lost(x: "Nowhere") -> None: ...  # type: ignore[name-defined] # noqa: F821
+def annotated(kind: Any) -> Any:
+    def f(x: Any) -> "Nowhere": ...  # type: ignore[name-defined] # noqa: F821
 
-    with pytest.raises(dd.ToolsError, match="lost: expected annotations that are defined.*'Nowhere'"):
-        dd.Tools(lost)
+    f.__annotations__["x"] = kind
+    return f
+
+
+@pytest.mark.parametrize("kind", ["Nowhere", "typing.Nope", "1+", "1/0", [], ([],), set[int], Annotated[complex, []], Model], ids=str)
+def test_an_annotation_that_cannot_be_read(kind: Any) -> None:
+    with pytest.raises(dd.ToolsError, match=r"^f\.x: expected "):
+        dd.Tools(annotated(kind))
+
+
+def schema(tool: Any) -> Any:
+    return json.loads(to_json(tool))["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (typing.Dict, {"type": "object"}),  # noqa: UP006
+        (typing.List, {"type": "array"}),  # noqa: UP006
+        ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}),
+        (tuple[int, str], {"type": "array"}),
+        (Annotated[int, []], {"type": "integer"}),
+        (Literal[[1]], {"enum": [[1]]}),  # type: ignore[valid-type]
+        (None, {"type": "null"}),
+    ],
+    ids=str,
+)
+def test_annotations(kind: Any, expected: Any) -> None:
+    assert schema(annotated(kind))["properties"] == {"x": expected}
+
+
+@pytest.mark.parametrize("tool", [max, operator.itemgetter(1)], ids=str)
+def test_a_function_whose_parameters_nobody_sees(tool: Any) -> None:
+    with pytest.raises(dd.ToolsError, match="expected a function whose parameters can be seen"):
+        dd.Tools(tool)
+
+
+def outer(kind: Any) -> Any:
+    """A model around another; these have the same names, whatever they hold."""
+    inner = create_model("Inner", value=(kind, ...))
+    return create_model("Outer", inner=(inner, ...), more=(list[inner], []))
+
+
+def test_what_models_refer_to_is_at_the_root() -> None:
+    texts, numbers = outer(str), outer(int)
+
+    def f(a: texts, b: numbers, c: list[numbers], d: Node | None = None) -> None: ...  # type: ignore[valid-type]
+
+    found = schema(f)
+    values = {name: shape["properties"].get("value") for name, shape in found["$defs"].items()}
+    assert {name: value and value["type"] for name, value in values.items()} == {"Inner": "string", "Inner_2": "integer", "Node": None}
+    properties = found["properties"]
+    for written, name in (
+        (properties["a"]["properties"]["inner"], "Inner"),
+        (properties["b"]["properties"]["inner"], "Inner_2"),
+        (properties["c"]["items"]["properties"]["more"]["items"], "Inner_2"),
+        (properties["d"]["anyOf"][0], "Node"),
+        (found["$defs"]["Node"]["properties"]["next"]["anyOf"][0], "Node"),
+    ):
+        assert written == {"$ref": f"#/$defs/{name}"}
+    text = '<tool_call>\n<function=f>\n<parameter=d>\n{"next": null}\n</parameter>\n</function>\n</tool_call>'
+    assert dd.parse(text, "qwen3-coder", f).calls[0].loads() == {"d": {"next": None}}
 
 
 class Hostile(dict):  # type: ignore[type-arg]

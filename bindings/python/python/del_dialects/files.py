@@ -9,6 +9,7 @@ import json
 import os
 import uuid
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -28,7 +29,7 @@ class FileReport(TypedDict):
     finished_before: bool
 
 
-def pairs(sources: str | Path | list[str] | list[Path], out: str | Path) -> list[tuple[str, str]]:
+def pairs(sources: str | Path | Sequence[str | Path], out: str | Path) -> list[tuple[str, str]]:
     """Each file of Parquet that `sources` mean, and the output of the same name below the directory `out`. Of a directory, what
     begins with a dot or an underscore is left out, and what is in `out`.
     """
