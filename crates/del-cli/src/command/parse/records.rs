@@ -12,6 +12,7 @@ use del_wire::{Ids, native};
 
 use super::{Dialect, Reader};
 use crate::blocks::{self, Block};
+use crate::exit::Exit;
 use crate::input::Input;
 use crate::say;
 use crate::terminal::show_lines;
@@ -26,7 +27,7 @@ struct Done {
 
 /// Answers in order, each as soon as its line is there and those before are answered, on every core. Memory does not grow
 /// with the number of lines.
-pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
+pub(super) fn run(reader: &Reader, input: Input) -> Result<Exit> {
     let workers = (0..threads(usize::MAX)).map(|_| {
         let mut known = KnownTools::default();
         move |block: Block| answer_all(reader, &block, &mut known)
@@ -38,10 +39,11 @@ pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
         bad += done.bad;
         Ok(show_lines(&done.answers, &mut out)?)
     })?;
-    if bad > 0 {
-        say(format!("{bad} of {} had no answer; the lines say why", counted(lines, "line")));
+    if bad == 0 {
+        return Ok(Exit::Done);
     }
-    Ok(())
+    say(format!("{bad} of {} had no answer; the lines say why", counted(lines, "line")));
+    Ok(Exit::BadInput)
 }
 
 fn answer_all(reader: &Reader, block: &Block, known: &mut KnownTools) -> Done {
