@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::dialect::{Dialect, DialectError, Memo, Stored};
+use crate::dialect::{Dialect, DialectError, Memo, Stored, plain};
 use crate::neutral::Marks;
 use crate::order::sort;
 
@@ -279,11 +279,6 @@ impl Dialect {
         }
         self.once.marks.get(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
-}
-
-/// A name as it is compared.
-fn plain(name: &str) -> String {
-    name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
 /// True when `text` fits a pattern in which `*` stands for anything. Linear in the product of both lengths at worst.

@@ -82,7 +82,7 @@ fn delta(text: &str) -> Result<Delta, WireError> {
 
 #[cfg(test)]
 mod tests {
-    use del_dialects::{Call, FaultKind, Message};
+    use del_dialects::{Call, Dialect, FaultKind, Message};
     use serde_json::json;
 
     use super::{NAME, read, write};
@@ -143,6 +143,12 @@ mod tests {
     fn a_refusal_is_what_was_said() {
         let message = read(r#"{"choices":[{"message":{"content":null,"refusal":"No."}}]}"#).unwrap();
         assert_eq!((message.content.as_str(), message.calls.len()), ("No.", 0));
+    }
+
+    #[test]
+    fn no_dialect_has_its_name() {
+        let error = Dialect::from_toml(NAME, "").unwrap_err();
+        assert!(error.message.contains("taken"), "{error}");
     }
 
     #[test]

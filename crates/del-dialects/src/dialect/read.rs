@@ -1,5 +1,6 @@
 //! Reads a description, and checks what no key says alone.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::check::{DialectError, check};
@@ -13,6 +14,8 @@ const DEFAULT_RANK: u16 = 50;
 /// Reads the description of a dialect. `builtin` says whether a dialect of this name is built in.
 pub(super) fn read(name: &str, text: &str, builtin: &dyn Fn(&str) -> bool) -> Result<Dialect, DialectError> {
     let source = Source::new(text);
+    super::name::check(name)
+        .map_err(|expected| source.error(0, format!("expected {expected}, got {name:?}")))?;
     let mut table = source.table()?;
     let rewrite = table.take("rewrite").map(Rewrite::read).transpose()?;
     let rewrite = source.rewrite.get_or_init(|| rewrite.unwrap_or_default());
@@ -25,7 +28,7 @@ pub(super) fn read(name: &str, text: &str, builtin: &dyn Fn(&str) -> bool) -> Re
         source: table.need("source")?.said()?,
         family: table.get("family")?,
         models: table.get("models")?,
-        aliases: table.get("aliases")?,
+        aliases: table.take("aliases").map_or(Ok(BTreeMap::new()), Field::aliases)?,
         rank: table.take("rank").map_or(Ok(DEFAULT_RANK), |rank| rank.number("a number up to 65535"))?,
         frame,
         reasoning: match table.take("reasoning") {

@@ -70,7 +70,7 @@ impl<'t> Source<'t> {
         self.in_channels.get() == Some(&true)
     }
 
-    fn error(&self, at: usize, message: impl Into<String>) -> DialectError {
+    pub(super) fn error(&self, at: usize, message: impl Into<String>) -> DialectError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         DialectError { line, message: message.into() }

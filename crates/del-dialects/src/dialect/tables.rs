@@ -1,6 +1,8 @@
 //! The tables of a description that are neither pieces nor definitions.
 
+use super::check::DialectError;
 use super::record::record;
+use super::table::Field;
 
 record! {
     /// The marks of thinking.
@@ -44,13 +46,13 @@ record! {
     /// How results go back to the model.
     pub struct Results keys(table) {
         /// The role of the message that carries them.
-        pub role: String = "user".to_owned(),
+        pub role: String as said = "user".to_owned(),
         /// Before the first.
         pub open: String = String::new(),
         /// Each one: `{text}`, or `{quoted}` as a JSON string; `{name}`, `{id}`, and `{number}` of the call.
-        pub each: String = "{text}".to_owned(),
+        pub each: String as result = "{text}".to_owned(),
         /// Each one that failed, when it looks different.
-        pub failed: Option<String> = None,
+        pub failed: Option<String> as failed_result = None,
         /// Between two.
         pub between: String = "\n".to_owned(),
         /// After the last.
@@ -69,6 +71,21 @@ impl Reasoning {
     pub(super) fn usual() -> Self {
         let [begin, end] = ["<think>\n", "\n</think>\n\n"].map(|mark| vec![mark.to_owned()]);
         Self { begin, end, ..Self::default() }
+    }
+}
+
+impl Field<'_> {
+    /// A form that carries what a tool gave.
+    fn result(self) -> Result<String, DialectError> {
+        let slots = ["{text}", "{quoted}"];
+        let carries = |form: &str| slots.iter().any(|slot| form.contains(slot));
+        self.form(
+            |form| if carries(form) { Ok(form.to_owned()) } else { Err("a form with {text} or {quoted}") },
+        )
+    }
+
+    fn failed_result(self) -> Result<Option<String>, DialectError> {
+        self.result().map(Some)
     }
 }
 

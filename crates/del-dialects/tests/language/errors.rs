@@ -145,7 +145,34 @@ fn what_is_wrong_in_a_table_is_named_with_its_line() {
             "got `strnig`",
         ),
         ("[results]\ninvented = ['<a>']", "a list of pairs of strings"),
+        ("[results]\nrole = ''", "a text for `role`"),
+        ("[results]\neach = '<result>{txt}</result>'", "a form with {text} or {quoted} for `each`"),
+        ("[results]\neach = '<result></result>'", "a form with {text} or {quoted} for `each`"),
+        ("[results]\neach = '{text'", "a form with {text} or {quoted} for `each`, got \"{text\""),
+        ("[results]\neach = '{Text}'", "a form with {text} or {quoted} for `each`"),
+        ("[results]\nfailed = 'failed'", "a form with {text} or {quoted} for `failed`"),
+        ("[aliases]\nvllm = ''", "for `vllm`, got \"\""),
+        (
+            "[aliases]\nvllm = ['a', 'auto']",
+            "a name of its own, as this one is taken, for `vllm`, got \"auto\"",
+        ),
     ] {
         refused("", CALL, rest, 10 + rest.lines().count(), message);
+    }
+}
+
+#[test]
+fn what_is_no_name_is_refused() {
+    let read = |name: &str| Dialect::from_toml(name, &example("", CALL, "")).map(|_| ());
+    for name in ["auto", "AUTO", "openai-native", "openai_native"] {
+        let error = read(name).expect_err(name);
+        assert!(error.message.contains("as this one is taken, got"), "{error}");
+    }
+    for name in ["", " ", "a/b", "a\n", " a", "a\tb"] {
+        let error = read(name).expect_err(name);
+        assert!(error.message.starts_with("expected a name without slashes"), "{error}");
+    }
+    for name in ["my-model", "My_Model 2.5", "vllm:mine", "模型"] {
+        assert_eq!(read(name), Ok(()));
     }
 }
