@@ -59,8 +59,7 @@ impl Dialect {
         remind: bool,
     ) -> Result<String, JsValue> {
         let messages: Vec<Value> = given("messages", messages)?;
-        let choice =
-            ToolChoice::of(choice, &tools.tools).map_err(|wrong| error("bad_argument", &wrong))?;
+        let choice = ToolChoice::of(choice, &tools.tools).map_err(|wrong| error("bad_argument", &wrong))?;
         let prompt = Prompt::new(&self.dialect, &tools.tools).choosing(choice);
         let mut prompt = prompt.detail(detail(level)?).one_call(one_call).reminding(remind);
         prompt.read(&messages).map_err(|wrong| error("cannot_render", &wrong))?;

@@ -2,10 +2,11 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{ArrowError, FieldRef};
+use arrow_array::{Array, ArrayRef, NullArray};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 use del_bulk::{Answer, Columns, Rewritten, Texts, field};
 use del_dialects::{Dialects, End};
 use del_wire::convert::{Cell, Converter, Source, Target};
@@ -150,13 +151,28 @@ fn each_part(
 fn arrow(column: &Bound<'_, PyAny>) -> PyResult<PyChunkedArray> {
     for way in ["__arrow_c_array__", "__arrow_c_stream__"] {
         if column.hasattr(way)? {
-            return Ok(column.extract::<AnyArray>()?.into_chunked_array()?);
+            // What was handed over once is empty the second time, and the reader of arrays takes that for a mistake of its own.
+            return panic::catch_unwind(AssertUnwindSafe(|| taken(column))).unwrap_or_else(|_| {
+                Err(PyValueError::new_err(
+                    "column: expected a whole column of Arrow, got one that was taken already",
+                ))
+            });
         }
     }
     let kind = column.get_type().name()?;
     Err(PyTypeError::new_err(format!(
         "column: expected a column of Arrow, such as `pyarrow.array([…])` or a series of Polars, got {kind}"
     )))
+}
+
+fn taken(column: &Bound<'_, PyAny>) -> PyResult<PyChunkedArray> {
+    let given = column.extract::<AnyArray>()?;
+    let field = given.field()?;
+    // Polars gives such a column a buffer, which Arrow does not allow. There is nothing in it to read.
+    if let (AnyArray::Stream(_), DataType::Null, Ok(rows)) = (&given, field.data_type(), column.len()) {
+        return PyChunkedArray::try_new(vec![Arc::new(NullArray::new(rows))], field);
+    }
+    Ok(given.into_chunked_array()?)
 }
 
 /// A chunk in parts, each worked on by a thread of its own.

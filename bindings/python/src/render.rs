@@ -110,8 +110,7 @@ pub(crate) fn render_messages<'py>(
     let wrong = |error: &dyn std::fmt::Display| RenderError::new_err(format!("messages: {error}"));
     let messages: Vec<Value> =
         serde_json::from_str(dumps(messages)?.to_str()?).map_err(|error| wrong(&error))?;
-    let choice =
-        ToolChoice::of(choice, &tools).map_err(|error| RenderError::new_err(error.to_string()))?;
+    let choice = ToolChoice::of(choice, &tools).map_err(|error| RenderError::new_err(error.to_string()))?;
     let detail = if compact { Detail::Compact } else { Detail::Full };
     let prompt = Prompt::new(&dialect, &tools).choosing(choice).detail(detail);
     let mut prompt = prompt.one_call(!parallel).reminding(remind);

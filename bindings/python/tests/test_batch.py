@@ -60,6 +60,38 @@ def test_what_is_no_column_of_strings_is_an_error() -> None:
         dd.parse_batch(broken)
 
 
+class Handed:
+    """A column that is handed over as it is, to whoever asks."""
+
+    def __init__(self, way: str, column: Any) -> None:
+        capsule = getattr(column, way)()
+        setattr(type(self), way, lambda self, requested_schema=None: capsule)
+
+
+@pytest.mark.parametrize("way", ["__arrow_c_array__", "__arrow_c_stream__"])
+def test_what_was_taken_already_is_an_error(way: str) -> None:
+    texts = pa.array(["a"]) if way == "__arrow_c_array__" else pa.chunked_array([["a"]])
+    handed = type("Handed", (Handed,), {})(way, texts)
+    assert len(dd.parse_batch(handed)) == 1
+    with pytest.raises(ValueError, match="taken already|already released"):
+        dd.parse_batch(handed)
+
+
+class Untyped:
+    """A column without a text, of which nothing but the length can be read, as Polars hands it over."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.chunked_array([], pa.null()).__arrow_c_stream__()
+
+
+def test_a_column_without_a_type_has_nothing_but_a_length() -> None:
+    assert pa.array(dd.parse_batch(Untyped())).to_pylist() == [None, None]
+    assert pa.array(dd.convert_batch(Untyped(), "hermes")).to_pylist() == [None, None]
+
+
 def test_each_row_is_rewritten_as_by_itself() -> None:
     """`del convert` has the same code, and its own tests; here it is what comes of it as columns."""
     tools = dd.Tools(TOOLS)

@@ -36,4 +36,4 @@ assert dd.Tools(tools).names == ["f"]
 
 def test_programs_are_typed() -> None:
     exec(WRITTEN)
-    run("mypy", "--strict", "-c", WRITTEN)
+    run("mypy", "--config-file=", "--strict", "-c", WRITTEN)
