@@ -87,7 +87,12 @@ impl Member {
             let before = &self.words[..self.words.len() - words.len()];
             let Some((called, words)) = words.split_first() else { return false };
             let called = called == program || name(called) == program;
-            called && if whole { words == wanted } else { begins(words, wanted, before.iter().any(adds)) }
+            called
+                && if whole {
+                    words == wanted
+                } else {
+                    begins(words, wanted, before.iter().any(|word| adds(word)))
+                }
         })
     }
 }
@@ -118,6 +123,6 @@ fn begins(mut words: &[String], wanted: &[String], more: bool) -> bool {
 }
 
 /// Whether a program adds words to the command that it runs.
-fn adds(word: &String) -> bool {
+fn adds(word: &str) -> bool {
     matches!(name(word), "xargs" | "parallel")
 }
