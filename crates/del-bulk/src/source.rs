@@ -170,6 +170,7 @@ mod tests {
         assert!(refused(&["b.parquet", "b.parquet"]).contains("b.parquet twice"));
         assert!(refused(&["none.parquet"]).contains("none.parquet"));
     }
+
     #[test]
     fn what_is_no_source_does_not_keep_from_the_others() {
         use std::os::unix::fs::symlink;

@@ -128,7 +128,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     }
     let input = Input::open(only(&options.files)?)?.of_a_model();
     if options.jsonl {
-        return records::run(&reader, input);
+        records::run(&reader, input)?;
     } else if options.events {
         let mut printer = Printer { out: std::io::stdout().lock(), failed: None };
         reader.read(input, &mut printer)?;

@@ -12,7 +12,6 @@ use del_wire::{Ids, native};
 
 use super::{Dialect, Reader};
 use crate::blocks::{self, Block};
-use crate::exit::Exit;
 use crate::input::Input;
 use crate::say;
 use crate::terminal::show_lines;
@@ -27,7 +26,7 @@ struct Done {
 
 /// Answers in order, each as soon as its line is there and those before are answered, on every core. Memory does not grow
 /// with the number of lines.
-pub(super) fn run(reader: &Reader, input: Input) -> Result<Exit> {
+pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
     let workers = (0..threads(usize::MAX)).map(|_| {
         let mut known = KnownTools::default();
         move |block: Block| answer_all(reader, &block, &mut known)
@@ -39,11 +38,10 @@ pub(super) fn run(reader: &Reader, input: Input) -> Result<Exit> {
         bad += done.bad;
         Ok(show_lines(&done.answers, &mut out)?)
     })?;
-    if bad == 0 {
-        return Ok(Exit::Done);
+    if bad > 0 {
+        say(format!("{bad} of {} had no answer; the lines say why", counted(lines, "line")));
     }
-    say(format!("{bad} of {} had no answer; the lines say why", counted(lines, "line")));
-    Ok(Exit::BadInput)
+    Ok(())
 }
 
 fn answer_all(reader: &Reader, block: &Block, known: &mut KnownTools) -> Done {
