@@ -73,6 +73,11 @@ fn find_within(command: &str, here: &Here, depth: usize, left: &mut usize) -> Op
         while places.len() > 1 && places.last().is_some_and(|(depth, _)| *depth > rough.depth) {
             places.pop();
         }
+        if let [_, .., (_, here)] = places.as_mut_slice()
+            && !rough.follows
+        {
+            here.doubt();
+        }
         let here = places.last()?.1.clone();
         if let Some([program, words @ ..]) = begun(&rough.words).next()
             && matches!(program.as_str(), "cd" | "pushd")

@@ -28,6 +28,8 @@ pub(crate) struct Rough {
     pub(crate) inner: Vec<usize>,
     /// In so many subshells.
     pub(crate) depth: usize,
+    /// It runs only if the one before it succeeded.
+    pub(crate) follows: bool,
 }
 
 /// All commands that the text may hold, those of substitutions too.
@@ -147,6 +149,10 @@ impl Scanner<'_, '_> {
                     self.end_command(&mut state);
                     self.documents(&mut state);
                     self.line = self.commands.len();
+                }
+                '&' if self.eat("&") => {
+                    self.end_command(&mut state);
+                    state.command.follows = true;
                 }
                 ';' | '&' | '|' | '(' | ')' => {
                     self.end_command(&mut state);

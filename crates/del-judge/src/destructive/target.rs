@@ -9,7 +9,7 @@ use crate::ground::Ground;
 pub(super) struct Here {
     root: PathBuf,
     directory: PathBuf,
-    /// It went on to a directory that is not known.
+    /// It is not known whether it went on to another directory, or to which.
     unsure: bool,
 }
 
@@ -36,6 +36,11 @@ impl Here {
             Some(written) if known(written) => Self { directory: self.resolve(written), ..self.clone() },
             Some(_) => Self { unsure: true, ..self.clone() },
         }
+    }
+
+    /// The change of the directory may have failed.
+    pub(super) fn doubt(&mut self) {
+        self.unsure = true;
     }
 
     /// Where a path lies, as it was written.
