@@ -53,11 +53,12 @@ impl Dialect {
         let marked = first.is_some_and(|mark| {
             !mark.line_start && !mark.write.trim_start().starts_with(char::is_alphanumeric)
         });
-        // A mark that ends as a word does could take in the beginning of a name.
+        // A mark that ends as a word does could take in the beginning of a name, and one of backticks quotes what follows.
         let marks = self.block.open.iter().chain(self.call.iter().filter_map(Piece::mark));
         let mut spellings = marks.flat_map(|mark| &mark.read).chain([&self.between]);
-        let apart =
-            !spellings.any(|spelling| spelling.ends_with(|end: char| end.is_alphanumeric() || end == '_'));
+        let quotes = |spelling: &String| spelling.contains('`');
+        let worded = |spelling: &String| spelling.ends_with(|end: char| end.is_alphanumeric() || end == '_');
+        let apart = !spellings.any(|spelling| quotes(spelling) || worded(spelling));
         self.frame == Frame::Tags
             && self.variants.is_empty()
             && json
