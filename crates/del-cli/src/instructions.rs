@@ -176,6 +176,7 @@ mod tests {
         let memory = Memory::find(&inner);
         assert!(memory.files.iter().all(|(path, _)| !path.starts_with(folder.path())));
     }
+
     #[test]
     #[cfg(unix)]
     fn a_link_leads_to_documents_of_the_repository_alone() {

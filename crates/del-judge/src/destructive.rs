@@ -78,18 +78,20 @@ fn find_within(command: &str, here: &Here, depth: usize, left: &mut usize) -> Op
         {
             here.doubt();
         }
-        let here = places.last()?.1.clone();
+        let here = &places.last()?.1;
+        let found = rough.outputs.iter().find_map(|path| written(path));
+        let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, here)));
+        let found = found.or_else(|| fetched(rough, &commands)).or_else(|| {
+            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, here, depth + 1, left))
+        });
         if let Some([program, words @ ..]) = begun(&rough.words).next()
             && matches!(program.as_str(), "cd" | "pushd")
         {
             let to = words.iter().find(|word| *word == "-" || !word.starts_with('-'));
-            places.push((rough.depth, here.enter(to.map(String::as_str))));
+            let there = here.enter(to.map(String::as_str));
+            places.push((rough.depth, there));
         }
-        let found = rough.outputs.iter().find_map(|path| written(path));
-        let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, &here)));
-        found.or_else(|| fetched(rough, &commands)).or_else(|| {
-            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, &here, depth + 1, left))
-        })
+        found
     })
 }
 

@@ -9,8 +9,8 @@ use crate::ground::Ground;
 pub(super) struct Here {
     root: PathBuf,
     directory: PathBuf,
-    /// It is not known whether it went on to another directory, or to which.
-    unsure: bool,
+    /// It may still run where the text began, so that what is around it is not to be lost.
+    began: bool,
 }
 
 /// Where something lies.
@@ -24,23 +24,27 @@ pub(super) enum Place {
 
 impl Here {
     pub(super) fn on(ground: &Ground) -> Self {
-        Self { root: ground.root().to_owned(), directory: ground.directory().to_owned(), unsure: false }
+        Self { root: ground.root().to_owned(), directory: ground.directory().to_owned(), began: true }
     }
 
     /// Behind a change of the directory to what was written, or home.
     pub(super) fn enter(&self, written: Option<&str>) -> Self {
         let known = |written: &str| !written.contains(['$', '*', '?', '[']) && written != "-";
         match written {
-            None => Self { directory: PathBuf::from("/"), ..self.clone() },
-            Some(written) if is_home(written) => Self { directory: PathBuf::from("/"), ..self.clone() },
-            Some(written) if known(written) => Self { directory: self.resolve(written), ..self.clone() },
-            Some(_) => Self { unsure: true, ..self.clone() },
+            None => Self { directory: PathBuf::from("/"), root: self.root.clone(), began: false },
+            Some(written) if is_home(written) => {
+                Self { directory: PathBuf::from("/"), root: self.root.clone(), began: false }
+            }
+            Some(written) if known(written) => {
+                Self { directory: self.resolve(written), root: self.root.clone(), began: false }
+            }
+            Some(_) => Self { began: true, ..self.clone() },
         }
     }
 
     /// The change of the directory may have failed.
     pub(super) fn doubt(&mut self) {
-        self.unsure = true;
+        self.began = true;
     }
 
     /// Where a path lies, as it was written.
@@ -51,15 +55,19 @@ impl Here {
         if is_home(written) {
             return Place::Outside;
         }
-        let written = ["$PWD", "${PWD}"]
-            .iter()
-            .find_map(|pwd| written.strip_prefix(pwd))
-            .map_or_else(|| written.to_owned(), |rest| format!("{}{rest}", self.directory.display()));
+        let rest = ["$PWD", "${PWD}"].iter().find_map(|pwd| written.strip_prefix(pwd));
+        let written = match rest {
+            None => written.to_owned(),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                format!("{}{rest}", self.directory.display())
+            }
+            Some(_) => return Place::Outside,
+        };
         let start = written.trim_end_matches('*');
         let at = self.resolve(start);
-        let whole = at == self.root || (self.unsure && at == self.directory);
+        let whole = at == self.root || (self.began && self.directory.starts_with(&at));
         match at.starts_with(&self.root) {
-            _ if whole => Place::Whole,
+            true if whole => Place::Whole,
             true => Place::Inside,
             false => Place::Outside,
         }
@@ -93,4 +101,27 @@ fn is_home(written: &str) -> bool {
 pub(super) fn is_device(path: &str) -> bool {
     const DISKS: [&str; 10] = ["sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "mapper/", "loop"];
     path.strip_prefix("/dev/").is_some_and(|name| DISKS.iter().any(|disk| name.starts_with(disk)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_text_began_is_as_dear_as_the_root() {
+        let here = Here { root: "/w".into(), directory: "/w/a/b".into(), began: true };
+        for written in [".", "*", "./*", "..", "../../*", "$PWD", "/w"] {
+            assert_eq!(here.place(written), Place::Whole, "{written}");
+        }
+        for written in ["x", "../c", "$PWD/x", "/w/a/c", ""] {
+            assert_eq!(here.place(written), Place::Inside, "{written}");
+        }
+        for written in ["../../..", "/", "~", "$HOME/x", "$PWD_BEFORE", "/wide"] {
+            assert_eq!(here.place(written), Place::Outside, "{written}");
+        }
+        let mut there = here.enter(Some("c"));
+        assert_eq!(there.place("*"), Place::Inside);
+        there.doubt();
+        assert_eq!(there.place("*"), Place::Whole, "the change may have failed");
+    }
 }
