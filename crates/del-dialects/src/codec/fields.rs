@@ -112,6 +112,11 @@ impl Given<'_> {
         (!unknown).then_some(false)
     }
 
+    /// Whether the closer of the call repeats the name of its tool, which is known.
+    fn is_named(&self) -> bool {
+        self.tool.is_some() && self.marks.named.is_some()
+    }
+
     /// What a delimiter of `text` behind a value is; none when that cannot be said yet, as the answer is not `over`. The
     /// closer of a call that goes on with a name is that of this call only with the name of its tool.
     fn following(&self, text: &str, hit: Match, over: bool) -> Option<Delimiter> {

@@ -255,7 +255,7 @@ impl Lookahead<'_> {
             Follow::Blank if self.end == Some(End::End) => return ends,
             Follow::Blank if self.end.is_some() => return Verdict::More,
             Follow::Found(next) => matches!(next.delimiter, Delimiter::Call(_) | Delimiter::Opener),
-            Follow::Blank | Follow::Nothing => false,
+            Follow::Blank | Follow::Nothing => given.is_named(),
         };
         let alone = group || given.marks.alone == Some(step);
         if !confirmed && (!alone || given.marks.own.is_none() || given.form.repeats_key()) {

@@ -300,6 +300,16 @@ impl<'a> Lookahead<'a> {
                 Some(Found { delimiter, end: from + len, ..found })
             }
             Keyed::Half => None,
+            // Where closers of a call and of its values begin alike, the name behind them tells which this is.
+            Keyed::Other if found.delimiter == Delimiter::KeyCloser && self.given.is_named() => {
+                match self.follow(found.start) {
+                    Follow::More => None,
+                    Follow::Found(call) if matches!(call.delimiter, Delimiter::Call(_)) => {
+                        Some(Found { start: found.start, ..call })
+                    }
+                    _ => Some(Found { delimiter: other, ..found }),
+                }
+            }
             Keyed::Other => Some(Found { delimiter: other, ..found }),
         }
     }
