@@ -8,7 +8,7 @@ use super::residue::Residue;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::Channels;
 use crate::dialect::is_token;
-use crate::event::Event;
+use crate::event::{End, Event};
 use crate::fault::FaultKind;
 use crate::parse::character::first_char;
 use crate::scan::{Anchored, Scan};
@@ -98,7 +98,11 @@ impl Engine {
         }
         let to = channels.recipient.as_bytes();
         while header.ended.is_none() {
-            let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
+            let Some(&byte) = io.bytes.get(io.look) else {
+                // A model does not end inside a header by itself.
+                let over = io.end == Some(End::End) && self.is_talked_of(io);
+                return if over { self.no_header(io) } else { Flow::More };
+            };
             if io.look - io.at > MAX_HEADER * usize::from(header.marks.max(1)) {
                 return self.no_header(io);
             }
@@ -259,7 +263,7 @@ impl Engine {
         }
         // What stands further on may not have arrived.
         let text = &io.text[io.at..end];
-        if is_token(text) && header.marks > 0 {
+        if is_token(text) && header.marks > 0 && !self.is_talked_of(io) {
             let mark = text.find('>').map_or(text.len(), |at| at + 1);
             let author = channels.map_or("", |channels| channels.author.as_str());
             let opens =
@@ -284,6 +288,13 @@ impl Engine {
             _ => State::Text(Scan::default()),
         };
         Flow::Next
+    }
+
+    /// True for a token between words, with a space on each side of it.
+    fn is_talked_of(&self, io: &Io<'_>) -> bool {
+        let behind = io.text[io.at..].split_once('>').map_or("", |(_, behind)| behind);
+        let word = behind.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+        word && matches!(self.before(io, io.at), [word, b' '] if word != b'>' && !word.is_ascii_whitespace())
     }
 
     /// The answer ended in a header, or in what looked like one.

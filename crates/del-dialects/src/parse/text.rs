@@ -172,9 +172,10 @@ impl Engine {
             return Some(Flow::Next);
         }
         // Words mean a result only behind a call, and among all dialects so does a tag of one plain word right behind it;
-        // elsewhere people write them.
+        // elsewhere people write them, and inside a line whatever is no token of markup.
         let told = match &mark.spelling {
             tag if !plan.alone && is_plain_tag(tag) => self.text.behind_call,
+            mark if self.call.last.is_none() && before[1] != b'\n' => self.text.fresh || is_token(mark),
             mark => self.call.last.is_some() || !is_wordy(mark),
         };
         if let Some(kind) = mark.invented.filter(|_| told) {
