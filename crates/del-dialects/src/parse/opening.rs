@@ -220,7 +220,7 @@ impl Engine {
         let named = opening
             .name
             .is_some_and(|(_, end)| io.text[io.at + end..io.at + opening.token].trim().is_empty());
-        let doubtful = (opening.step < walk.args || walk.is_loose())
+        let doubtful = (walk.skips(opening.step, walk.args) || walk.is_loose())
             && named
             && opening.name(io).and_then(|name| self.tool(name)).is_none();
         let told = walk.is_told(opening.opened);

@@ -98,7 +98,7 @@ fn headless(opening: &mut Opening, walk: &Walk, step: usize, io: &Io<'_>) -> Set
 
 /// Where the arguments should begin, with this byte.
 fn arguments(opening: &mut Opening, walk: &Walk, byte: u8, io: &mut Io<'_>) -> Settled {
-    let first = opening.step == walk.args;
+    let first = !walk.skips(opening.step, walk.args);
     if begins(walk, byte) {
         opening.missed |= walk.misses(opening.step, walk.args);
         return Settled::Body(None);
