@@ -283,16 +283,13 @@ impl CallReader {
             _ => {}
         }
         match (self.member, byte) {
-            // An object that names no tool, but an object.
-            (Member::Name, b'-' | b'0'..=b'9' | b'{' | b'[' | b'n' | b't' | b'f') if !self.strict => {
-                self.member = Member::Other;
-            }
             (Member::Name, b'"' | b'\'') => {}
-            (Member::Name, _) => return Some(CallProgress::Broken),
+            (Member::Name, _) if self.strict => return Some(CallProgress::Broken),
+            (Member::Name, _) => self.member = Member::Word,
             _ => {}
         }
         self.token.clear();
-        self.into = if matches!(self.member, Member::Name | Member::Id | Member::Args) {
+        self.into = if matches!(self.member, Member::Name | Member::Word | Member::Id | Member::Args) {
             Into::Token
         } else {
             Into::Nothing
@@ -319,8 +316,10 @@ impl CallReader {
     fn item(&mut self, callee: Callee<'_>, emit: Emit<'_>, at: &mut Cursor<'_>) -> Option<CallProgress> {
         let into = std::mem::replace(&mut self.into, Into::Nothing);
         match std::mem::replace(&mut self.member, Member::Other) {
-            Member::Name => {
-                self.name = owned_string(std::mem::take(&mut self.token)).filter(|name| !name.is_empty());
+            member @ (Member::Name | Member::Word) => {
+                let known = |name: &String| member == Member::Name || callee.declared(name).is_some();
+                self.name = owned_string(std::mem::take(&mut self.token))
+                    .filter(|name| !name.is_empty() && known(name));
                 let tool = self.name.as_deref().and_then(|name| callee.declared(name));
                 if misplaced(tool, &self.early).is_some() {
                     at.note(FaultKind::GuessedValue, at.look);

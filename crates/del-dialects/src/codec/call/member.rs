@@ -6,6 +6,8 @@ use crate::dialect::CallForm;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Member {
     Name,
+    /// What stands in its place without quotes, and is one if a tool has it.
+    Word,
     Args,
     Id,
     Wrapper,
