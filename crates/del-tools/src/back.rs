@@ -229,7 +229,7 @@ impl Context {
             }
             changes.push(match &turn.then {
                 State::Absent => Change::Remove { place },
-                State::Directory => Change::MakeDirectory { place },
+                State::Directory { mode } => Change::MakeDirectory { place, mode: *mode },
                 State::Link { target } => Change::MakeLink { place, target: target.clone() },
                 State::File { mode, .. } => {
                     let before = match turn.now {
@@ -320,7 +320,7 @@ impl Context {
             .collect();
         let mut stays = Vec::new();
         turns.retain(|turn| {
-            if (&turn.now, &turn.then) != (&State::Directory, &State::Absent) {
+            if !matches!((&turn.now, &turn.then), (State::Directory { .. }, State::Absent)) {
                 return true;
             }
             let below = self.workspace.below(&turn.place, crate::commit::MAX_ENTRIES).ok().flatten();
@@ -386,9 +386,9 @@ fn order(turns: &mut [Turn]) {
     turns.sort_by_cached_key(|turn| {
         let depth = turn.place.path().components().count();
         match (&turn.now, &turn.then) {
-            (State::Directory, State::Absent) => (1, usize::MAX - depth),
+            (State::Directory { .. }, State::Absent) => (1, usize::MAX - depth),
             (_, State::Absent) => (0, 0),
-            (_, State::Directory) => (2, depth),
+            (_, State::Directory { .. }) => (2, depth),
             _ => (3, 0),
         }
     });
@@ -397,7 +397,7 @@ fn order(turns: &mut [Turn]) {
 fn said(state: &State, content: &[u8]) -> String {
     match state {
         State::Absent => "nothing".to_owned(),
-        State::Directory => "a directory".to_owned(),
+        State::Directory { .. } => "a directory".to_owned(),
         State::Link { target } => format!("a link to {}", target.display()),
         State::File { .. } if content.is_empty() => "an empty file".to_owned(),
         State::File { .. } => format!("a file of {}", sized(content.len() as u64)),

@@ -1,5 +1,7 @@
 //! Changes that happen together: what stands there is kept for undo first, then all of them happen, or none.
 
+mod retreat;
+
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::Seek;
@@ -22,8 +24,8 @@ pub(crate) enum Change<'a> {
     Write { place: Place, content: Cow<'a, [u8]>, before: Option<Cow<'a, Loaded>>, mode: Option<u32> },
     /// A file, a link, or a directory that is empty by then, taken away.
     Remove { place: Place },
-    /// A directory made, with those above it.
-    MakeDirectory { place: Place },
+    /// A directory made, with those above it, and with `mode` if that is not the usual.
+    MakeDirectory { place: Place, mode: Option<u32> },
     /// A link made that says `target`.
     MakeLink { place: Place, target: PathBuf },
     /// What stands at `from` put to `to`, where nothing stands.
@@ -52,7 +54,7 @@ impl<'a> Change<'a> {
         match self {
             Self::Write { place, .. }
             | Self::Remove { place }
-            | Self::MakeDirectory { place }
+            | Self::MakeDirectory { place, .. }
             | Self::MakeLink { place, .. } => place,
             Self::Move { to, .. } => to,
         }
@@ -130,8 +132,8 @@ impl Context {
                 ready.found.push((place.clone(), self.workspace.find(place).map_err(fail)?));
             }
             Change::Move { from, .. } => ready.found = self.found_at(from)?,
-            Change::MakeDirectory { place } => {
-                if self.workspace.make_directory(place).map_err(fail)? {
+            Change::MakeDirectory { place, mode } => {
+                if self.workspace.make_directory(place, mode.is_some()).map_err(fail)? {
                     ready.made.push(place.clone());
                 }
             }
@@ -147,7 +149,7 @@ impl Context {
             Ok((place, found))
         };
         let mut all = vec![find(place.clone())?];
-        if all[0].1 == Found::Directory {
+        if matches!(all[0].1, Found::Directory { .. }) {
             let below = self.workspace.below(place, MAX_ENTRIES);
             let below = below.map_err(|obstacle| self.failure(&obstacle, place))?.ok_or_else(|| {
                 let cause =
@@ -200,7 +202,11 @@ impl Context {
             files.push(Touched { path: path(place), before, after, in_place });
         };
         for made in &ready.made {
-            add(made, State::Absent, State::Directory, false);
+            let mode = match ready.change {
+                Change::MakeDirectory { place, mode } if place == made => *mode,
+                _ => None,
+            };
+            add(made, State::Absent, State::Directory { mode }, false);
         }
         match ready.change {
             Change::Write { place, content, before, mode } => {
@@ -242,7 +248,7 @@ impl Context {
     fn keep_found(&self, store: &UndoStore, place: &Place, found: &Found) -> Result<State, Failure> {
         Ok(match found {
             Found::Nothing => State::Absent,
-            Found::Directory => State::Directory,
+            Found::Directory { mode } => State::Directory { mode: Some(*mode) },
             Found::Link { target } => State::Link { target: target.clone() },
             Found::File { mode, .. } => {
                 let (mut file, _) =
@@ -262,7 +268,7 @@ impl Context {
     pub(crate) fn state(&self, place: &Place) -> Result<State, Obstacle> {
         Ok(match self.workspace.find(place)? {
             Found::Nothing => State::Absent,
-            Found::Directory => State::Directory,
+            Found::Directory { mode } => State::Directory { mode: Some(mode) },
             Found::Link { target } => State::Link { target },
             Found::File { mode, .. } => {
                 let (file, _) = self.workspace.open_file(place)?;
@@ -289,11 +295,7 @@ impl Context {
                     self.abandon(pending);
                     self.take_directories_back(&directories);
                     let others = made.len();
-                    let lost: Vec<_> = made
-                        .into_iter()
-                        .rev()
-                        .filter_map(|made| self.take_back(made, open.as_ref()))
-                        .collect();
+                    let lost = self.take_back(made, open.as_ref());
                     if lost.is_empty() {
                         if let Some(open) = open {
                             open.void();
@@ -312,11 +314,27 @@ impl Context {
             }
             made.push((change, directories));
         }
+        let directories = made.iter().filter_map(|(change, made)| match change {
+            Change::MakeDirectory { place, mode: Some(mode) } if made.contains(place) => Some((place, *mode)),
+            _ => None,
+        });
+        notes.extend(self.give_modes(directories));
         if let Some(open) = open {
             open.done();
         }
         notes.dedup();
         Ok(notes)
+    }
+
+    /// Gives directories that were made private their modes, the last ones first: what a mode keeps others from would
+    /// keep from going on as well. What there is to know beside.
+    fn give_modes<'p>(
+        &self,
+        directories: impl DoubleEndedIterator<Item = (&'p Place, u32)>,
+    ) -> Option<&'static str> {
+        let failed =
+            directories.rev().filter(|(place, mode)| self.workspace.give_mode(place, *mode).is_err()).count();
+        (failed > 0).then_some("[a directory did not get its permissions; it is its owner's alone]")
     }
 
     fn make_one(&self, ready: Ready<'_>, by_model: bool) -> Result<Option<&'static str>, Obstacle> {
@@ -337,67 +355,6 @@ impl Context {
             (Change::Move { from, to }, _) => self.workspace.rename(from, to)?,
         }
         Ok(None)
-    }
-
-    /// Takes a change back that has been made; the path that could not be put back, if so.
-    fn take_back(
-        &self,
-        (change, directories): (&Change<'_>, Vec<Place>),
-        open: Option<&Open<'_>>,
-    ) -> Option<String> {
-        let result = match change {
-            Change::Write { place, before, .. } => self.put_back(place, before.as_deref()),
-            Change::MakeLink { place, .. } => self.remove_now(place),
-            Change::Move { from, to } => self.workspace.rename(to, from),
-            Change::Remove { place } => self.bring_back(place, open),
-            Change::MakeDirectory { .. } => Ok(()),
-        };
-        self.take_directories_back(&directories);
-        result.err().map(|_| change.place().shown.clone())
-    }
-
-    fn remove_now(&self, place: &Place) -> Result<(), Obstacle> {
-        self.workspace.find(place).and_then(|found| self.workspace.remove(place, &found))
-    }
-
-    /// Makes anew what was removed, from what was kept.
-    fn bring_back(&self, place: &Place, open: Option<&Open<'_>>) -> Result<(), Obstacle> {
-        let open = open.ok_or(Obstacle::Missing)?;
-        match open.before(&self.workspace.absolute(place)) {
-            None | Some(State::Absent) => {}
-            Some(State::Directory) => drop(self.workspace.make_directory(place)?),
-            Some(State::Link { target }) => self.workspace.make_link(place, target)?,
-            Some(State::File { sha256, mode }) => {
-                let content = open.content(sha256)?;
-                self.workspace.stage(place, &content, None, *mode)?.publish()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn put_back(&self, place: &Place, before: Option<&Loaded>) -> Result<(), Obstacle> {
-        let Some(before) = before else {
-            return self.remove_now(place);
-        };
-        let Found::File { stamp, .. } = self.workspace.find(place)? else { return Err(Obstacle::Changed) };
-        self.workspace.stage(place, &before.bytes, Some(&stamp), None)?.publish()?;
-        self.remember_written(place, &before.bytes);
-        Ok(())
-    }
-
-    /// Takes away what was made ready for changes that do not happen.
-    fn abandon<'r>(&self, ready: impl DoubleEndedIterator<Item = Ready<'r>>) {
-        for Ready { made, staged, .. } in ready.rev() {
-            drop(staged);
-            self.take_directories_back(&made);
-        }
-    }
-
-    /// Removes directories that were made for a change which does not happen, where nothing is in them.
-    fn take_directories_back(&self, made: &[Place]) {
-        for place in made.iter().rev() {
-            let _ = self.workspace.remove(place, &Found::Directory);
-        }
     }
 }
 

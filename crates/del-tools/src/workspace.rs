@@ -30,7 +30,7 @@ use crate::scratch::Scratch;
 use crate::system_error::plain_error;
 use crate::text::on_one_line;
 
-pub(crate) use entries::Found;
+pub(crate) use entries::{Found, SET_GROUP};
 pub(crate) use replace::Staged;
 pub(crate) use roam::Roamed;
 pub(crate) use stamp::Stamp;

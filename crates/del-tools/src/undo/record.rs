@@ -61,10 +61,14 @@ pub(crate) enum State {
         /// Permission bits; `None` when they are those of a new file.
         mode: Option<u32>,
     },
-    Directory,
     Link {
         #[serde(with = "path")]
         target: PathBuf,
+    },
+    #[serde(untagged, with = "directory")]
+    Directory {
+        /// Permission bits; `None` when they are those of a new directory, or nobody wrote them down.
+        mode: Option<u32>,
     },
 }
 
@@ -74,10 +78,11 @@ impl State {
         Self::File { sha256: sha256(content), mode }
     }
 
-    /// Whether the same thing stands there; the mode of a file does not count.
+    /// Whether the same thing stands there; the mode does not count.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File { sha256: own, .. }, Self::File { sha256: other, .. }) => own == other,
+            (Self::Directory { .. }, Self::Directory { .. }) => true,
             _ => self == other,
         }
     }
@@ -99,6 +104,46 @@ pub(crate) fn sha256_of(mut from: impl Read) -> io::Result<String> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// A directory as JSON: `"directory"`, as it always was, or `{"directory": {"mode": 448}}`.
+mod directory {
+    use super::{Deserialize, Serialize};
+    use serde::{Deserializer, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Usual(Name),
+        Private { directory: Mode },
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Name {
+        Directory,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Mode {
+        mode: u32,
+    }
+
+    #[expect(clippy::ref_option, reason = "serde hands it over so")]
+    pub(super) fn serialize<S: Serializer>(mode: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match *mode {
+            None => Written::Usual(Name::Directory),
+            Some(mode) => Written::Private { directory: Mode { mode } },
+        };
+        written.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Usual(Name::Directory) => None,
+            Written::Private { directory } => Some(directory.mode),
+        })
     }
 }
 
@@ -146,7 +191,12 @@ mod tests {
             directory: "/a".into(),
             files: vec![
                 touched(&odd, State::Absent, State::file(b"x", None)),
-                touched(Path::new("/a/d"), State::Link { target: odd.clone() }, State::Directory),
+                touched(
+                    Path::new("/a/d"),
+                    State::Link { target: odd.clone() },
+                    State::Directory { mode: None },
+                ),
+                touched(Path::new("/a/e"), State::Directory { mode: Some(0o700) }, State::Absent),
             ],
             undoes: vec!["2e".to_owned()],
         };
@@ -154,6 +204,14 @@ mod tests {
             let text = serde_json::to_string(&line).unwrap();
             assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
         }
+    }
+
+    #[test]
+    fn directories_without_a_mode_are_read_as_they_were_written() {
+        let read = |text| serde_json::from_str::<State>(text).unwrap();
+        assert_eq!(read(r#""directory""#), State::Directory { mode: None });
+        assert_eq!(read(r#"{"directory": {"mode": 448}}"#), State::Directory { mode: Some(0o700) });
+        assert!(serde_json::from_str::<State>(r#""folder""#).is_err());
     }
 
     #[test]
@@ -165,6 +223,7 @@ mod tests {
     fn a_change_of_mode_is_no_other_content() {
         assert!(State::file(b"a", Some(0o644)).holds(&State::file(b"a", None)));
         assert!(!State::file(b"a", None).holds(&State::file(b"b", None)));
-        assert!(!State::Absent.holds(&State::Directory));
+        assert!(!State::Absent.holds(&State::Directory { mode: None }));
+        assert!(State::Directory { mode: Some(0o700) }.holds(&State::Directory { mode: None }));
     }
 }

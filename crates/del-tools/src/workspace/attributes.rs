@@ -3,8 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{
+    Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt,
+};
 use rustix::fs::{Gid, Uid, fchown};
+
+use super::entries::{SET_GROUP, SET_USER};
 
 pub(super) fn links(metadata: &Metadata) -> u64 {
     metadata.nlink()
@@ -20,7 +24,7 @@ pub(super) fn private(options: &mut OpenOptions) {
     options.mode(0o600);
 }
 
-/// Gives `new` what the file `name` carries, as far as the system lets us; the mode always.
+/// Gives `new` what the file `name` carries, as far as the system lets us; its permissions always.
 pub(super) fn copy(parent: &Dir, name: &Path, old: &Metadata, new: &File) -> io::Result<()> {
     // Only root may give a file away; for everybody else the owner is right already.
     let _ = fchown(new, Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
@@ -30,7 +34,9 @@ pub(super) fn copy(parent: &Dir, name: &Path, old: &Metadata, new: &File) -> io:
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (parent, name);
-    new.set_permissions(old.permissions())
+    // Rights of the owner or the group were given to the old content as well.
+    let mode = old.permissions().mode() & !(SET_USER | SET_GROUP);
+    new.set_permissions(Permissions::from_mode(mode))
 }
 
 #[cfg(target_os = "linux")]

@@ -3,18 +3,24 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cap_std::fs::PermissionsExt;
+use cap_std::fs::{DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
+use rustix::fs::OFlags;
 
 use super::replace::make_durable;
 use super::stamp::Stamp;
 use super::{Obstacle, Place, Workspace, attributes, special};
+
+/// The bit of a mode by which a program runs as its owner.
+pub(crate) const SET_USER: u32 = 0o4000;
+/// The one by which a program runs as its group, and the files of a directory get the group of that.
+pub(crate) const SET_GROUP: u32 = 0o2000;
 
 /// What stands at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
     File { stamp: Stamp, len: u64, mode: u32 },
-    Directory,
+    Directory { mode: u32 },
     Link { target: PathBuf },
 }
 
@@ -27,8 +33,9 @@ impl Workspace {
             other => other?,
         };
         let kind = metadata.file_type();
+        let mode = metadata.permissions().mode() & 0o7777;
         if kind.is_dir() {
-            return Ok(Found::Directory);
+            return Ok(Found::Directory { mode });
         }
         if kind.is_symlink() {
             return Ok(Found::Link { target: dir.read_link_contents(&place.path)? });
@@ -36,7 +43,6 @@ impl Workspace {
         if !kind.is_file() {
             return Err(Obstacle::Special(special(&metadata)));
         }
-        let mode = metadata.permissions().mode() & 0o7777;
         Ok(Found::File { stamp: Stamp::of(&metadata, None), len: metadata.len(), mode })
     }
 
@@ -50,7 +56,7 @@ impl Workspace {
             names.sort();
             for name in names {
                 let entry = self.entry(&directory, &name)?;
-                if self.find(&entry)? == Found::Directory {
+                if matches!(self.find(&entry)?, Found::Directory { .. }) {
                     pending.push(entry.clone());
                 }
                 found.push(entry);
@@ -69,17 +75,22 @@ impl Workspace {
             place.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
         for path in above.into_iter().rev() {
             let directory = self.place_at(place.root, path);
-            if self.make_directory(&directory)? {
+            if self.make_directory(&directory, false)? {
                 made.push(directory);
             }
         }
         Ok(made)
     }
 
-    /// Makes a directory in one that is there; false when it is there already.
-    pub(crate) fn make_directory(&self, place: &Place) -> Result<bool, Obstacle> {
+    /// Makes a directory in one that is there; false when it is there already. One that is `private` is its owner's
+    /// alone until it gets its mode.
+    pub(crate) fn make_directory(&self, place: &Place, private: bool) -> Result<bool, Obstacle> {
         let dir = self.dir(place);
-        match dir.create_dir(&place.path).map_err(|error| (error.kind(), error)) {
+        let mut builder = DirBuilder::new();
+        if private {
+            builder.mode(0o700);
+        }
+        match dir.create_dir_with(&place.path, &builder).map_err(|error| (error.kind(), error)) {
             Ok(()) => {}
             Err((io::ErrorKind::AlreadyExists, _)) => {
                 return if dir.metadata(&place.path)?.is_dir() {
@@ -92,6 +103,18 @@ impl Workspace {
         }
         make_durable(&self.parent(place)?.0);
         Ok(true)
+    }
+
+    /// Gives a directory that was made private the permissions in `mode`. Whose group its files get stays as the
+    /// directory above it has it.
+    pub(crate) fn give_mode(&self, place: &Place, mode: u32) -> Result<(), Obstacle> {
+        let (parent, name) = self.parent(place)?;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags((OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed());
+        let directory = parent.open_with(&name, &options)?;
+        let inherited = directory.metadata()?.permissions().mode() & SET_GROUP;
+        directory.set_permissions(Permissions::from_mode(mode & !SET_USER | inherited))?;
+        Ok(())
     }
 
     /// Makes a link that says `target`, whatever that leads to: what opens it stays inside.
@@ -110,7 +133,7 @@ impl Workspace {
         }
         match was {
             Found::Nothing => return Err(Obstacle::Missing),
-            Found::Directory => parent.remove_dir(&name)?,
+            Found::Directory { .. } => parent.remove_dir(&name)?,
             Found::File { .. } | Found::Link { .. } => parent.remove_file(&name)?,
         }
         make_durable(&parent);
@@ -136,6 +159,7 @@ impl Workspace {
 fn same(now: &Found, was: &Found) -> bool {
     match (now, was) {
         (Found::File { stamp: now, .. }, Found::File { stamp: was, .. }) => was.holds(now),
+        (Found::Directory { .. }, Found::Directory { .. }) => true,
         _ => now == was,
     }
 }

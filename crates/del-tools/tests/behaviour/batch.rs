@@ -1,5 +1,5 @@
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use del_tools::{Answer, Approval, Consent, Control, Gate, Question, Rule, Selection, Subject, Verdict};
 use serde_json::{Value, json};
@@ -198,6 +198,11 @@ fn everything_a_batch_does_can_be_undone() {
     desk.put("tree/z.bin", b"\0\xff");
     fs::create_dir(desk.path("tree/empty")).unwrap();
     symlink("z.bin", desk.path("tree/link")).unwrap();
+    // One that nobody may write in can be filled all the same, and has its mode when all is there.
+    for (path, mode) in [("tree/x/y.txt", 0o750), ("tree/x", 0o500), ("tree/empty", 0o1777), ("tree", 0o700)]
+    {
+        fs::set_permissions(desk.path(path), Permissions::from_mode(mode)).unwrap();
+    }
     desk.put("a.txt", "a\n");
     let before = desk.snapshot();
     desk.ok(
@@ -220,6 +225,52 @@ fn everything_a_batch_does_can_be_undone() {
     assert_eq!(desk.snapshot(), after);
     undo(&desk, 6);
     assert_eq!(desk.snapshot(), before);
+}
+
+#[test]
+fn a_copied_or_moved_directory_has_the_mode_that_it_had() {
+    let desk = Desk::keeping();
+    desk.put("tree/x/y.sh", "y\n");
+    for (path, mode) in [("tree/x/y.sh", 0o750), ("tree/x", 0o500), ("tree", 0o2700)] {
+        fs::set_permissions(desk.path(path), Permissions::from_mode(mode)).unwrap();
+    }
+    fs::create_dir(desk.path("shared")).unwrap();
+    fs::set_permissions(desk.path("shared"), Permissions::from_mode(0o2755)).unwrap();
+    let mode = |path: &str| fs::metadata(desk.path(path)).unwrap().permissions().mode() & 0o7777;
+    desk.ok(
+        "batch_operations",
+        &batch(&json!([
+            {"tool": "copy", "arguments": {"from": "tree", "to": "copied"}},
+            {"tool": "copy", "arguments": {"from": "tree/x", "to": "shared/x"}},
+            {"tool": "move", "arguments": {"from": "tree", "to": "moved"}},
+        ])),
+    );
+    assert_eq!(["copied", "copied/x", "copied/x/y.sh"].map(mode), [0o700, 0o500, 0o750]);
+    assert_eq!(["shared/x", "shared/x/y.sh"].map(mode), [0o2500, 0o750], "the group comes from above");
+    assert_eq!(["moved", "moved/x", "moved/x/y.sh"].map(mode), [0o2700, 0o500, 0o750]);
+    undo(&desk, 1);
+    assert_eq!(["tree", "tree/x", "tree/x/y.sh"].map(mode), [0o2700, 0o500, 0o750]);
+}
+
+#[test]
+fn no_file_gets_rights_of_its_owner_that_nobody_gave_it() {
+    let desk = Desk::keeping();
+    let mode = |path: &str| fs::metadata(desk.path(path)).unwrap().permissions().mode() & 0o7777;
+    let set = |path: &str| fs::set_permissions(desk.path(path), Permissions::from_mode(0o6755)).unwrap();
+    desk.put("run", "a\n");
+    set("run");
+    desk.ok(
+        "batch_operations",
+        &batch(&json!([{"tool": "copy", "arguments": {"from": "run", "to": "copied"}}])),
+    );
+    assert_eq!((mode("run"), mode("copied")), (0o6755, 0o755));
+    desk.ok("batch_operations", &batch(&json!([{"tool": "delete", "arguments": {"path": "run"}}])));
+    undo(&desk, 1);
+    assert_eq!(mode("run"), 0o755);
+    set("run");
+    let text = desk.ok("edit_file", &json!({"path": "run", "old_string": "a", "new_string": "b"}));
+    assert_eq!(mode("run"), 0o755);
+    assert!(text.contains("the new content does not"), "{text}");
 }
 
 #[test]

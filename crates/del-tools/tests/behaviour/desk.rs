@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use del_tools::{Confinement, Control, Level, ToolResult, Toolbox, Toolset, UndoStore};
@@ -86,7 +87,7 @@ impl Desk {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// All that stands in the working directory: directories, links and files with their contents.
+    /// All that stands in the working directory: directories with their modes, links and files with their contents.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut pending = vec![self.work()];
@@ -98,7 +99,7 @@ impl Desk {
                     format!("link to {}", fs::read_link(&path).unwrap().display())
                 } else if kind.is_dir() {
                     pending.push(path.clone());
-                    "directory".to_owned()
+                    format!("directory {:o}", entry.metadata().unwrap().permissions().mode())
                 } else {
                     format!("{:?}", fs::read(&path).unwrap())
                 };

@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted, sized};
 use crate::question::{Action, Question, Subject};
-use crate::workspace::{Access, Found, Place};
+use crate::workspace::{Access, Found, Place, SET_GROUP};
 
 static DELETE: Entry = own("delete", &[&PATH, &RECURSIVE], delete);
 static MOVE: Entry =
@@ -178,7 +178,7 @@ fn what(found: &[(Place, Found)]) -> String {
     for (_, found) in found {
         match found {
             Found::Nothing => {}
-            Found::Directory => directories += 1,
+            Found::Directory { .. } => directories += 1,
             Found::Link { .. } => links += 1,
             Found::File { len, .. } => (files, bytes) = (files + 1, bytes + len),
         }
@@ -230,7 +230,7 @@ impl Job for Arrange {
                 (vec![Change::Move { from: self.place.clone(), to: to.clone() }], MOVE.name)
             }
             (Action::MakeDirectory, _) => {
-                (vec![Change::MakeDirectory { place: self.place.clone() }], MAKE.name)
+                (vec![Change::MakeDirectory { place: self.place.clone(), mode: None }], MAKE.name)
             }
             _ => {
                 let remove = |(place, _): &(Place, Found)| Change::Remove { place: place.clone() };
@@ -259,7 +259,7 @@ impl Arrange {
             let place = from.moved(&self.place, to);
             changes.push(match found {
                 Found::Nothing => continue,
-                Found::Directory => Change::MakeDirectory { place },
+                Found::Directory { mode } => Change::MakeDirectory { place, mode: Some(*mode & !SET_GROUP) },
                 Found::Link { target } => Change::MakeLink { place, target: target.clone() },
                 Found::File { mode, len, .. } => {
                     total += len;
