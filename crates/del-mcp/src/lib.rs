@@ -25,6 +25,7 @@ mod config;
 mod content;
 mod ear;
 mod expand;
+mod lines;
 mod link;
 mod offer;
 mod server;

@@ -1,28 +1,26 @@
 //! Del's tools for other hosts, on standard input and output.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
-use std::pin::Pin;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use del_tools::{
     Answer, Cancel, Class, Code, Control, Failure, Gate, Plan, Progress, Toolbox, Verdict, visible,
 };
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,
-    ElicitationAction, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ElicitRequestParams, ElicitationAction, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer, ServerInitializeError};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::{Map, Value, json};
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
+
+use crate::lines::Lines;
 
 /// How serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +52,7 @@ pub fn serve(toolbox: Toolbox, gate: Gate, stop: impl Future<Output = ()>) -> io
         over: over.clone(),
     };
     let served = runtime.block_on(async {
-        let transport = AsyncRwTransport::new_server(Input::standard()?, tokio::io::stdout());
+        let transport = Lines::standard()?;
         let work = async {
             match host.serve(transport).await {
                 Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
@@ -113,9 +111,15 @@ impl ServerHandler for Host {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        if page.and_then(|page| page.cursor).is_some_and(|cursor| !cursor.is_empty()) {
+            return Err(ErrorData::invalid_params(
+                "Invalid params: expected no cursor: there is one page",
+                None,
+            ));
+        }
         let definitions = self.desk.toolbox.definitions().iter();
         Ok(ListToolsResult::with_all_items(definitions.map(described).collect()))
     }
@@ -132,6 +136,29 @@ impl ServerHandler for Host {
             Err(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
         }
         .into())
+    }
+
+    /// What is none of the protocol's requests: its method is unknown, or what goes with it cannot be read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        let params = params.unwrap_or_else(|| json!({}));
+        let wrong = match method.as_str() {
+            "initialize" => serde_json::from_value::<InitializeRequestParams>(params).err(),
+            "tools/call" => serde_json::from_value::<CallToolRequestParams>(params).err(),
+            "tools/list" => serde_json::from_value::<PaginatedRequestParams>(params).err(),
+            _ => None,
+        };
+        Err(match wrong {
+            Some(error) => ErrorData::invalid_params(format!("Invalid params: {error}"), None),
+            None => {
+                let name: String = method.chars().take(60).collect();
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {name}"), None)
+            }
+        })
     }
 }
 
@@ -304,48 +331,5 @@ fn reporter(token: ProgressToken, peer: Peer<RoleServer>) -> impl Fn(Progress<'_
             // One that finds no room is left out.
             let _ = send.try_send((state.0, line));
         }
-    }
-}
-
-/// Standard input, read by a thread of its own: a read that never returns keeps nothing from ending.
-struct Input {
-    pieces: mpsc::Receiver<Vec<u8>>,
-    rest: Vec<u8>,
-    at: usize,
-}
-
-impl Input {
-    fn standard() -> io::Result<Self> {
-        let (send, pieces) = mpsc::channel(4);
-        std::thread::Builder::new().name("input".to_owned()).spawn(move || {
-            let mut bytes = vec![0; 64 * 1024];
-            loop {
-                match io::stdin().read(&mut bytes) {
-                    Ok(0) => return,
-                    Ok(count) if send.blocking_send(bytes[..count].to_vec()).is_ok() => {}
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    _ => return,
-                }
-            }
-        })?;
-        Ok(Self { pieces, rest: Vec::new(), at: 0 })
-    }
-}
-
-impl AsyncRead for Input {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.at == self.rest.len() {
-            let Some(piece) = ready!(self.pieces.poll_recv(cx)) else { return Poll::Ready(Ok(())) };
-            self.rest = piece;
-            self.at = 0;
-        }
-        let count = buf.remaining().min(self.rest.len() - self.at);
-        buf.put_slice(&self.rest[self.at..self.at + count]);
-        self.at += count;
-        Poll::Ready(Ok(()))
     }
 }

@@ -130,7 +130,7 @@ mod directory {
         mode: u32,
     }
 
-    #[expect(clippy::ref_option, reason = "serde hands it over so")]
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
     pub(super) fn serialize<S: Serializer>(mode: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
         let written = match *mode {
             None => Written::Usual(Name::Directory),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::del::{del, directory};
+use crate::del::{del, directory, run};
 
 /// A host that speaks to `del mcp serve`.
 struct Host {
@@ -102,7 +102,6 @@ fn another_host_gets_the_tools_and_safe_mode_holds() {
     assert_eq!(tool("read_file")["inputSchema"]["type"], "object");
     assert_eq!(tool("write_file")["annotations"]["destructiveHint"], true);
     assert_eq!(host.call(2, "read_file", &json!({"path": "a.txt"})), (false, "     1\tone".to_owned()));
-    host.write("no JSON at all\n");
     assert_eq!(host.ask(3, "ping", &json!({}))["result"], json!({}));
     let (failed, text) = host.call(4, "run_command", &json!({"command": "touch x.txt"}));
     assert!(failed && text.contains("--allow-tool 'run_command(touch:*)'"), "{text}");
@@ -119,6 +118,85 @@ fn another_host_gets_the_tools_and_safe_mode_holds() {
     assert!(!host.call(8, "run_command", &json!({"command": "cat a.txt"})).0, "safe commands run");
     assert_eq!(host.end(), 0);
     assert!(!files.path().join("x.txt").exists() && !files.path().join("b.txt").exists());
+}
+
+#[test]
+fn every_line_is_answered_that_somebody_may_wait_for() {
+    let files = directory(&[]);
+    let mut host = Host::start(&files, &[], &json!({}));
+    let errors = [
+        ("no JSON at all", Value::Null, -32700),
+        (r#"{"jsonrpc": "2.0", "id": 1,"#, Value::Null, -32700),
+        (r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"} {}"#, Value::Null, -32700),
+        ("[]", Value::Null, -32600),
+        (r#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]"#, Value::Null, -32600),
+        ("null", Value::Null, -32600),
+        ("{}", Value::Null, -32600),
+        (r#"{"jsonrpc": "2.0", "id": null, "method": "ping"}"#, Value::Null, -32600),
+        (r#"{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}"#, Value::Null, -32600),
+        (r#"{"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}}"#, Value::Null, -32600),
+        (r#"{"jsonrpc": "2.0", "id": 3}"#, json!(3), -32600),
+        (r#"{"jsonrpc": "1.0", "id": "four", "method": "ping"}"#, json!("four"), -32600),
+        (r#"{"id": 5, "method": "ping"}"#, json!(5), -32600),
+        (r#"{"jsonrpc": "2.0", "id": 6, "method": 7}"#, json!(6), -32600),
+        (r#"{"jsonrpc": "2.0", "id": 7, "method": "nosuch"}"#, json!(7), -32601),
+        (r#"{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": [1]}"#, json!(8), -32602),
+        (r#"{"jsonrpc": "2.0", "id": 9, "method": "tools/call"}"#, json!(9), -32602),
+        (r#"{"jsonrpc": "2.0", "id": 10, "method": "tools/call", "params": {"name": 7}}"#, json!(10), -32602),
+        (
+            r#"{"jsonrpc": "2.0", "id": 11, "method": "tools/call", "params": {"name": "list_dir", "arguments": []}}"#,
+            json!(11),
+            -32602,
+        ),
+        (r#"{"jsonrpc": "2.0", "id": 12, "method": "initialize", "params": {}}"#, json!(12), -32602),
+        (
+            r#"{"jsonrpc": "2.0", "id": 13, "method": "tools/list", "params": {"cursor": "x"}}"#,
+            json!(13),
+            -32602,
+        ),
+    ];
+    for (line, id, code) in errors {
+        host.write(&format!("{line}\n"));
+        let answer = host.next();
+        assert_eq!(answer.get("id"), Some(&id), "{line}: {answer}");
+        assert_eq!((&answer["jsonrpc"], &answer["error"]["code"]), (&json!("2.0"), &json!(code)), "{line}");
+    }
+    let nothing = [
+        "",
+        " \t\r",
+        r#"{"jsonrpc": "2.0", "method": "nosuch"}"#,
+        r#"{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": [1]}"#,
+        r#"{"jsonrpc": "2.0", "id": 99, "result": {}}"#,
+        r#"{"jsonrpc": "2.0", "id": 99, "error": {"code": 1, "message": "x"}}"#,
+    ];
+    host.write(&format!("{}\n", nothing.join("\n")));
+    host.write("{\"jsonrpc\": \"2.0\", \"id\": 20, \"method\": \"ping\", \"params\": null}\r\n");
+    assert_eq!(host.next()["id"], 20, "all before it was no request");
+    host.write(&format!("\"{}\"\n", "x".repeat(17 << 20)));
+    assert_eq!(host.next()["error"]["code"], -32600, "a line that is too long");
+    // The last line needs no end.
+    host.write(r#"{"jsonrpc": "2.0", "id": 21, "method": "ping"}"#);
+    drop(host.input.take());
+    assert_eq!(host.next()["id"], 21);
+    assert_eq!(host.end(), 0);
+}
+
+#[test]
+fn what_comes_before_the_first_request_ends_nothing() {
+    let files = directory(&[]);
+    let info = json!({"name": "host", "version": "1"});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info});
+    let lines = [
+        "no JSON".to_owned(),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
+        json!({"jsonrpc": "2.0", "id": 7, "result": {}}).to_string(),
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string(),
+    ];
+    let input = lines.map(|line| line + "\n").concat();
+    let output = run(del(&["mcp", "serve"]).current_dir(files.path()), &input).out;
+    let codes: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((codes.len(), &codes[0]["error"]["code"]), (2, &json!(-32700)), "{output}");
+    assert_eq!(codes[1]["result"]["serverInfo"]["name"], "del");
 }
 
 #[test]
