@@ -46,6 +46,13 @@ pub(crate) struct Host(Box<dyn Consent + Send>);
 #[derive(Debug)]
 pub(crate) struct Yes;
 
+/// What becomes of the pages that are left.
+enum More {
+    Next,
+    Back,
+    Stop,
+}
+
 /// How often an answer may be unclear before it counts as a no.
 const TRIES: usize = 5;
 
@@ -164,7 +171,7 @@ impl Terminal {
             Pressed::Escape => Given::Word(Word::Answer(Answer::No { reason: None })),
             Pressed::Key(key) => understand(&key.to_string()).map_or(Given::Unclear, Given::Word),
             Pressed::Line(line) => understand(line).map_or(Given::Unclear, Given::Word),
-            Pressed::Unclear => Given::Unclear,
+            Pressed::Enter | Pressed::Unclear => Given::Unclear,
         };
         self.write(&format!("{}\n", given.shown()))?;
         if matches!(pressed, Pressed::Key(_)) && !matches!(given, Given::Unclear) {
@@ -223,15 +230,33 @@ impl Terminal {
             if pages.peek().is_none() {
                 break;
             }
-            let Some(line) = self.prompt("More: Enter goes on, q goes back to the question")? else {
-                self.stop()?;
-                return Ok(Some(Answer::No { reason: None }));
-            };
-            if !line.trim().is_empty() {
-                break;
+            match self.more()? {
+                More::Next => {}
+                More::Back => break,
+                More::Stop => {
+                    self.stop()?;
+                    return Ok(Some(Answer::No { reason: None }));
+                }
             }
         }
         Ok(None)
+    }
+
+    /// What the next key says of the pages that are left. One that says nothing is no answer, to the question either.
+    fn more(&self) -> io::Result<More> {
+        let _asking = Asking::for_a_key(&self.tty)?;
+        loop {
+            self.write(&format!("{} ", self.paint.bold("More: Enter goes on, q goes back to the question")))?;
+            let pressed = tty::pressed(&self.tty)?;
+            self.say("")?;
+            match pressed {
+                Pressed::Enter | Pressed::Key(' ') => return Ok(More::Next),
+                Pressed::Escape | Pressed::Key('q' | 'Q') => return Ok(More::Back),
+                Pressed::Line(line) if line.trim().eq_ignore_ascii_case("q") => return Ok(More::Back),
+                Pressed::Stop => return Ok(More::Stop),
+                Pressed::Key(_) | Pressed::Line(_) | Pressed::Unclear => {}
+            }
+        }
     }
 
     /// Rules for this session, as the user has them after seeing what they cover.

@@ -24,6 +24,8 @@ pub(super) enum Pressed {
     Stop,
     /// Esc, alone.
     Escape,
+    /// Enter, alone.
+    Enter,
     /// One character.
     Key(char),
     /// A line at once, as from a paste, or from a program that answers.
@@ -128,6 +130,7 @@ pub(super) fn pressed(mut tty: &File) -> io::Result<Pressed> {
 fn read(text: &str) -> Pressed {
     let mut chars = text.chars();
     match (chars.next(), chars.next(), text.split_once('\n')) {
+        (Some('\n'), None, _) => Pressed::Enter,
         (Some('\n'), ..) => Pressed::Unclear,
         (Some(key), None, _) => Pressed::Key(key),
         (_, _, Some((line, _))) => Pressed::Line(line.to_owned()),

@@ -283,6 +283,32 @@ fn all_of_a_long_change_can_be_seen() {
 }
 
 #[test]
+fn single_keys_turn_the_pages_of_a_question_and_leave_them() {
+    let files = directory(&[]);
+    let lines: Vec<String> = (1..=260).map(|n| format!("line {n}.")).collect();
+    let mut terminal = start(&files, &writing(&lines.join("\n")));
+    terminal.until(PROMPT);
+    for back in ["q", "\u{1b}"] {
+        terminal.write("v");
+        terminal.until("More: Enter goes on, q goes back to the question");
+        // A key that means something to the question means nothing here.
+        terminal.write("y");
+        terminal.until("More: Enter goes on, q goes back to the question");
+        terminal.write(" ");
+        assert!(terminal.until("More:").contains("line 60."));
+        terminal.until("question");
+        terminal.write(back);
+        assert!(!terminal.until(PROMPT).contains("line 80."));
+    }
+    terminal.write("v");
+    terminal.until("More:");
+    terminal.until("question");
+    terminal.write("\u{3}");
+    assert_eq!(terminal.end().1, 130);
+    assert!(!files.path().join("a.txt").exists());
+}
+
+#[test]
 fn a_narrow_terminal_shows_all_of_a_command_and_no_row_of_it_looks_like_another() {
     let files = directory(&[]);
     let command = format!("touch {} '! this is safe' {}", "a".repeat(50), "b".repeat(50));
