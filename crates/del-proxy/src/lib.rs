@@ -13,6 +13,7 @@ mod alarm;
 pub mod answer;
 mod api;
 mod at_once;
+mod beginning;
 mod coming;
 mod compact;
 mod document;

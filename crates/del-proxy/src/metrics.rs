@@ -65,7 +65,7 @@ impl Ended {
     pub(crate) fn of(status: Option<StatusCode>) -> Self {
         match status.map(|status| status.as_u16()) {
             None | Some(502..=504) => Self::Failed,
-            Some(429) => Self::Busy,
+            Some(429 | 529) => Self::Busy,
             Some(..400) => Self::Answered,
             Some(_) => Self::Refused,
         }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use axum::http::Response;
+use axum::http::{Response, StatusCode};
 use tokio::time::Instant;
 
+use crate::beginning::InPlace;
 use crate::member::{Member, Question, Sent, Visit};
 use crate::metrics::{Ended, Metrics};
 use crate::refusal::Refusal;
@@ -93,8 +94,7 @@ impl Turn<'_> {
             self.tried.push(at);
             let member = &self.pool.members[at];
             let visit = member.visit();
-            let answer = self.once(member, visit, question.clone(), sent).await;
-            let ended = Ended::of(answer.as_ref().map(Response::status).ok());
+            let (answer, ended) = self.once(member, visit, question.clone(), sent).await;
             member.count(self.metrics, ended);
             let final_answer = matches!(ended, Ended::Answered | Ended::Refused) || !self.goes_on();
             if final_answer || answer.as_ref().is_err_and(Refusal::is_late) {
@@ -117,23 +117,44 @@ impl Turn<'_> {
         visit: Visit,
         question: Question<'_>,
         sent: &Sent<'_>,
-    ) -> Result<Response<Timed>, Refusal> {
+    ) -> (Result<Response<Timed>, Refusal>, Ended) {
+        let of_a_model = matches!(question, Question::Answer(_));
         let answer = member.ask(question, sent).await;
-        match Ended::of(answer.as_ref().map(Response::status).ok()) {
-            Ended::Failed => visit.failed(),
+        let ended = Ended::of(answer.as_ref().map(Response::status).ok());
+        let (head, body) = match answer {
+            Ok(response) => response.into_parts(),
+            Err(refusal) => {
+                visit.failed();
+                return (Err(refusal), ended);
+            }
+        };
+        let upstream = &member.upstream;
+        let mut body = Timed::new(body, upstream.first_byte, upstream.between_bytes, visit);
+        let mut response = (head, ended);
+        if of_a_model && response.0.status.is_success() {
+            // Its beginning tells whether it is an answer, and where another one can be asked, whether it comes.
+            match InPlace::find(&mut body, upstream.api).await {
+                Ok(None) => {}
+                Ok(Some(said)) => {
+                    let status = StatusCode::from_u16(said.error.status).unwrap_or(StatusCode::BAD_GATEWAY);
+                    response.0.status = status;
+                    response.1 = if said.says_why() { Ended::of(Some(status)) } else { Ended::Refused };
+                    body = body.saying(said.said);
+                }
+                Err(error) if self.goes_on() => {
+                    let why = format!("the model server at {} broke off: {error}", member.place);
+                    return (Err(Refusal::bad_gateway(why)), Ended::Failed);
+                }
+                Err(error) => body.end_so(error),
+            }
+        }
+        let (head, ended) = response;
+        match ended {
+            Ended::Failed => body.fail(),
             Ended::Answered | Ended::Refused => member.breaker().succeeded(),
             Ended::Busy => {}
         }
-        let (head, body) = answer?.into_parts();
-        let upstream = &member.upstream;
-        let mut body = Timed::new(body, upstream.first_byte, upstream.between_bytes, visit);
-        // Where another one can be asked, its first bytes tell whether it answers.
-        if self.goes_on() && head.status.is_success() {
-            body.begin().await.map_err(|error| {
-                Refusal::bad_gateway(format!("the model server at {} broke off: {error}", member.place))
-            })?;
-        }
-        Ok(Response::from_parts(head, body))
+        (Ok(Response::from_parts(head, body)), ended)
     }
 }
 

@@ -27,12 +27,14 @@ pub(crate) struct Timed {
     alarm: Alarm,
     between: Duration,
     visit: Visit,
+    /// Its failure was counted.
+    failed: bool,
     /// Keeps what comes, for whoever looks.
     tap: Option<Tap>,
 }
 
 /// A frame, or how the answer ends.
-type Came = Option<Result<Frame<Bytes>, Interruption>>;
+pub(crate) type Came = Option<Result<Frame<Bytes>, Interruption>>;
 
 /// Of what has come at once, so much is given at once.
 const MOST_AT_ONCE: usize = 64 << 10;
@@ -59,8 +61,15 @@ impl Timed {
             alarm: Alarm::default(),
             between,
             visit,
+            failed: false,
             tap: None,
         }
+    }
+
+    /// The same, of which only this comes.
+    pub(crate) fn saying(mut self, said: String) -> Self {
+        self.ahead = [Some(Ok(Frame::data(said.into()))), None].into();
+        self
     }
 
     /// The same, kept while it comes.
@@ -111,12 +120,23 @@ impl Timed {
         self.visit.place()
     }
 
-    /// Waits for its first bytes, which then come first.
-    pub(crate) async fn begin(&mut self) -> Result<(), Interruption> {
-        let frame = std::future::poll_fn(|context| Pin::new(&mut *self).poll_frame(context)).await;
-        let first = frame.transpose()?;
-        self.ahead.push_front(first.map(Ok));
-        Ok(())
+    /// Puts back what came first.
+    pub(crate) fn put_back(&mut self, came: Vec<Came>) {
+        for came in came.into_iter().rev() {
+            self.ahead.push_front(came);
+        }
+    }
+
+    /// It ends so behind what was put back.
+    pub(crate) fn end_so(&mut self, error: Interruption) {
+        self.ahead.push_back(Some(Err(error)));
+    }
+
+    /// The server is at fault, in whatever it said.
+    pub(crate) fn fail(&mut self) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.visit.failed();
+        }
     }
 }
 
@@ -154,7 +174,7 @@ impl Body for Timed {
             },
         };
         if matches!(came, Some(Err(_))) {
-            this.visit.failed();
+            this.fail();
         }
         this.tell(came.as_ref());
         Poll::Ready(came)

@@ -364,12 +364,22 @@ async fn a_conversation_that_is_too_long_is_known_in_a_stream_as_well() {
 async fn an_overloaded_server_is_one_in_a_stream_as_well() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let start = json!({"type": "message_start", "message": {"id": "msg", "model": "c"}});
-    let events = format!("event: message_start\ndata: {start}\n\nevent: error\ndata: {error}\n\n");
-    let stand = Stand::with(Model::saying(Reply::Stream(vec![events.into_bytes()], Then::End)), |settings| {
-        settings.routes[0].upstreams[0].api = ServerApi::Anthropic;
-    })
-    .await;
+    let delta =
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}});
+    let block =
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}});
+    let stand = async |said: &[&Value]| {
+        let events =
+            said.iter().map(|data| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap()));
+        let model = Model::saying(Reply::Stream(vec![events.collect::<String>().into_bytes()], Then::End));
+        Stand::with(model, |settings| settings.routes[0].upstreams[0].api = ServerApi::Anthropic).await
+    };
     let body = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": [{"role": "user", "content": "Hi."}]});
+    let ping = json!({"type": "ping"});
+    let early = stand(&[&start, &ping, &error]).await;
+    let response = early.request(Method::POST, "/v1/messages").body(body.to_string()).send().await.unwrap();
+    assert_eq!(response.status(), 529, "nothing has gone out");
+    let stand = stand(&[&start, &block, &delta, &error]).await;
     let response = stand.request(Method::POST, "/v1/messages").body(body.to_string()).send().await.unwrap();
     let text = response.text().await.unwrap();
     assert!(text.ends_with(&format!("event: error\ndata: {error}\n\n")), "{text}");

@@ -96,6 +96,27 @@ async fn a_model_that_takes_no_tools_is_told_in_the_prompt_from_then_on() {
 }
 
 #[tokio::test]
+async fn a_refusal_of_tools_with_the_status_of_an_answer_is_one_too() {
+    let refusal = r#"{"error":{"message":"gemma:2b does not support tools"}}"#;
+    for (streams, said) in [(false, refusal.to_owned()), (true, format!("data: {refusal}\n\n"))] {
+        let model = Model::new(move |seen| match seen.body().get("tools") {
+            Some(_) if streams => Reply::Stream(vec![said.clone().into_bytes()], Then::End),
+            Some(_) => Reply::Whole(200, "", said.clone()),
+            None => says(seen, HERMES, 4),
+        });
+        let stand = Stand::new(model).await;
+        for round in 1..=2 {
+            let finish = if streams {
+                assembled(&stand.events(&streamed(weather())).await).2
+            } else {
+                told(&stand.ask(&weather()).await).2
+            };
+            assert_eq!((finish.as_str(), stand.model.seen().len()), ("tool_calls", 1 + round));
+        }
+    }
+}
+
+#[tokio::test]
 async fn without_auto_a_refusal_is_the_clients() {
     let stand = Stand::with(toolless(), |settings| settings.routes[0].tools_mode = ToolsMode::Native).await;
     let response = stand.post(&weather()).send().await.unwrap();

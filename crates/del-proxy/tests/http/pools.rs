@@ -56,6 +56,11 @@ async fn servers_take_turns() {
 async fn what_one_server_cannot_answer_another_does() {
     let whole = |status, said: &str| Model::saying(Reply::Whole(status, "", said.to_owned()));
     let cut = |pieces: Vec<Vec<u8>>| Model::saying(Reply::Stream(pieces, Then::Cut));
+    let began = |event: &str| {
+        // However its bytes come.
+        let pieces = event.as_bytes().chunks(9).map(<[u8]>::to_vec).chain([b"\n\n".to_vec()]);
+        Model::saying(Reply::Stream(pieces.collect(), Then::End))
+    };
     let half = completion(&json!({"role": "assistant", "content": "half"}), "stop").to_string();
     let half = half.as_bytes()[..40].to_vec();
     for (broken, streams) in [
@@ -64,6 +69,16 @@ async fn what_one_server_cannot_answer_another_does() {
         (whole(503, r#"{"error": {"message": "Loading model"}}"#), true),
         (whole(502, ""), false),
         (whole(429, r#"{"error": {"message": "slow down"}}"#), false),
+        (whole(529, r#"{"error": {"message": "overloaded"}}"#), false),
+        (whole(200, r#"{"error": {"message": "Loading model", "code": 503}}"#), false),
+        (whole(200, "{\n  \"error\": {\n    \"message\": \"slow down\", \"code\": 429\n  }\n}"), true),
+        (began(r#"data: {"error": {"message": "away", "code": 502}}"#), true),
+        (
+            began(
+                ": waits\n\nevent: error\ndata: {\"error\": {\"message\": \"no\", \"type\": \"overloaded_error\"}}",
+            ),
+            true,
+        ),
         (cut(Vec::new()), true),
         (cut(Vec::new()), false),
         // Nothing of an answer that comes at once has gone out before it is whole.
@@ -95,13 +110,22 @@ async fn once_text_went_out_nothing_is_asked_again() {
 
 #[tokio::test]
 async fn an_error_of_the_request_is_not_asked_again() {
-    let refuses = Model::saying(Reply::Whole(400, "", json!({"error": {"message": "too long"}}).to_string()));
-    let works = named("works");
-    let stand = stand(&[&refuses, &works]).await;
-    let response = stand.post(&weather()).send().await.unwrap();
-    assert_eq!(response.status(), 400);
-    assert_eq!(document(response).await["error"]["message"], "too long");
-    assert!(works.seen().is_empty());
+    for (status, error, told) in [
+        (400, json!({"message": "too long"}), 400),
+        (200, json!({"message": "too long", "code": 400}), 400),
+        // Whose fault it is, nobody says.
+        (200, json!({"message": "too long"}), 502),
+    ] {
+        let refuses = Model::saying(Reply::Whole(status, "", json!({"error": error}).to_string()));
+        for body in [weather(), json!({"model": "m", "messages": []})] {
+            let works = named("works");
+            let stand = stand(&[&refuses, &works]).await;
+            let response = stand.post(&body).send().await.unwrap();
+            assert_eq!(response.status(), told);
+            assert_eq!(document(response).await["error"]["message"], "too long");
+            assert!(works.seen().is_empty());
+        }
+    }
 }
 
 #[tokio::test]
