@@ -85,6 +85,11 @@ impl Series {
         self.turn.held = demanded.then(Vec::new);
     }
 
+    /// True once the client of a stream was told something.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// The ids of the client's calls.
     pub(crate) fn theirs(&self) -> &[String] {
         &self.theirs

@@ -15,12 +15,21 @@ pub(super) struct Driven {
     /// Nothing once it has ended.
     driver: Option<Driver>,
     coming: Receiver<Bytes>,
+    /// What came first, where somebody waited for it.
+    first: Option<Bytes>,
 }
 
 impl Driven {
     /// The driver holds the other end of `coming`.
     pub(super) fn new(driver: Driver, coming: Receiver<Bytes>) -> Self {
-        Self { driver: Some(driver), coming }
+        Self { driver: Some(driver), coming, first: None }
+    }
+
+    /// Waits until there is something to go out, or the future has ended.
+    pub(super) async fn begin(&mut self) {
+        let Ok(frame) =
+            std::future::poll_fn(|context| Pin::new(&mut *self).poll_frame(context)).await.transpose();
+        self.first = frame.and_then(|frame| frame.into_data().ok());
     }
 }
 
@@ -33,6 +42,9 @@ impl Body for Driven {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let frame = |bytes| Poll::Ready(Some(Ok(Frame::data(bytes))));
+        if let Some(bytes) = self.first.take() {
+            return frame(bytes);
+        }
         if let Ok(bytes) = self.coming.try_recv() {
             return frame(bytes);
         }

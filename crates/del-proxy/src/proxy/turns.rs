@@ -15,7 +15,7 @@ use del_agent::guard::Guard;
 use del_agent::prompt::broken_calls;
 use del_dialects::ReadCall;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use self::heard::{Heard, calls_of};
 use self::work::failed;
@@ -118,7 +118,12 @@ impl Exchange {
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             let (out, coming) = mpsc::channel(1);
             turns.out = Some(out);
-            let body = Driven::new(Box::pin(turns.stream(response)), coming);
+            let (tell, mut refused) = oneshot::channel();
+            let mut body = Driven::new(Box::pin(turns.stream(response, tell)), coming);
+            body.begin().await;
+            if let Ok(refusal) = refused.try_recv() {
+                return Err(refusal);
+            }
             return Ok((StatusCode::OK, headers, Body::new(body)).into_response());
         }
         let reason = turns.run(response).await?.unwrap_or_default();
@@ -144,8 +149,8 @@ impl Turns {
         self.series.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of it, as it comes.
-    async fn stream(mut self, response: Response<Timed>) {
+    /// All of it, as it comes. Of what is refused before anything went out, whoever waits for the answer is told.
+    async fn stream(mut self, response: Response<Timed>, refused: oneshot::Sender<Refusal>) {
         let ended = self.run(response).await;
         let mut out = std::mem::take(&mut self.pending);
         match ended {
@@ -159,6 +164,11 @@ impl Turns {
             Ok(None) => {
                 self.exchange.proxy.metrics.failures.inc();
                 self.exchange.note(|record| record.error = Some(BROKEN_OFF));
+            }
+            Err(refusal) if !self.series().has_begun() => {
+                // Whoever does not wait any more needs no answer.
+                let _ = refused.send(refusal);
+                return;
             }
             Err(refusal) => {
                 self.exchange.note(|record| record.error = Some(refusal.kind()));
@@ -229,6 +239,11 @@ impl Turns {
                 }
                 Some(Err(error)) => stream.end(Some(&error.to_string()), &mut out),
                 None => stream.end(None, &mut out),
+            }
+            if let Some((error, said)) = stream.refusal()
+                && !self.series().has_begun()
+            {
+                return Err(Refusal::in_answer(error, said));
             }
             self.send(&mut out).await;
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Bench, answers, bench, calls, question, results};
 use crate::model::{Model, Reply, Then, completion, event};
-use crate::stand::{streamed, with};
+use crate::stand::{document, streamed, with};
 
 #[tokio::test]
 async fn turns_are_limited_and_so_is_the_same_call_again() {
@@ -59,6 +59,19 @@ async fn a_server_that_fails_later_is_told_in_the_shape_of_the_api() {
         text.contains("Let me look.") && text.contains("\"error\"") && !text.contains("[DONE]"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn what_is_refused_before_anything_went_out_has_its_status() {
+    let refusal = json!({"error": {"message": "slow down", "code": 429}});
+    let role = event(&json!({"role": "assistant", "content": ""}), None);
+    for said in [format!("data: {refusal}\n\n"), format!("{role}data: {refusal}\n\n")] {
+        let model = Model::saying(Reply::Stream(vec![said.into_bytes()], Then::End));
+        let bench = bench(model, |_| {}).await;
+        let response = bench.stand.post(&streamed(question())).send().await.unwrap();
+        assert_eq!(response.status(), 429);
+        assert_eq!(document(response).await["error"]["message"], "slow down");
+    }
 }
 
 #[tokio::test]
