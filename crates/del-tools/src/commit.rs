@@ -151,11 +151,14 @@ impl Context {
         let mut all = vec![find(place.clone())?];
         if matches!(all[0].1, Found::Directory { .. }) {
             let below = self.workspace.below(place, MAX_ENTRIES);
-            let below = below.map_err(|obstacle| self.failure(&obstacle, place))?.ok_or_else(|| {
-                let cause =
-                    format!("{} has more than {MAX_ENTRIES} entries; that is too many at once.", place.shown);
-                Failure::new(Code::TooLarge, cause)
-            })?;
+            let below =
+                below.map_err(|(obstacle, place)| self.failure(&obstacle, &place))?.ok_or_else(|| {
+                    let cause = format!(
+                        "{} has more than {MAX_ENTRIES} entries; that is too many at once.",
+                        place.shown
+                    );
+                    Failure::new(Code::TooLarge, cause)
+                })?;
             all.extend(below.into_iter().map(find).collect::<Result<Vec<_>, _>>()?);
         }
         Ok(all)
@@ -284,6 +287,7 @@ impl Context {
         open: Option<Open<'_>>,
     ) -> Result<Vec<&'static str>, Failure> {
         let mut notes = Vec::new();
+        let opened = if purpose.by_model { Vec::new() } else { self.open_up(&ready) };
         let mut made: Vec<(&Change<'_>, Vec<Place>)> = Vec::new();
         let mut pending = ready.into_iter();
         while let Some(next) = pending.next() {
@@ -296,6 +300,7 @@ impl Context {
                     self.take_directories_back(&directories);
                     let others = made.len();
                     let lost = self.take_back(made, open.as_ref());
+                    self.give_modes(opened.iter().map(|(place, mode)| (place, *mode)));
                     if lost.is_empty() {
                         if let Some(open) = open {
                             open.void();
@@ -324,6 +329,18 @@ impl Context {
         }
         notes.dedup();
         Ok(notes)
+    }
+
+    /// Lets what is in directories that go be taken out of them, where their modes forbid it; the modes. A user who takes
+    /// a change back may: what the change made there, it could make.
+    fn open_up(&self, ready: &[Ready<'_>]) -> Vec<(Place, u32)> {
+        let shut = ready.iter().filter_map(|ready| match (ready.change, ready.found.first()?) {
+            (Change::Remove { .. }, (place, Found::Directory { mode })) if mode & 0o300 != 0o300 => {
+                Some((place.clone(), *mode))
+            }
+            _ => None,
+        });
+        shut.filter(|(place, mode)| self.workspace.give_mode(place, mode | 0o700).is_ok()).collect()
     }
 
     /// Gives directories that were made private their modes, the last ones first: what a mode keeps others from would

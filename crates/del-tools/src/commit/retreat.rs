@@ -127,12 +127,14 @@ mod tests {
             modes.iter().map(|(name, _)| Change::Remove { place: place(name) }).collect();
         changes.push(Change::Move { from: place("a"), to: place("b") });
         let writing = context.workspace.writing([]);
-        let failure = context.commit(&Purpose::from("test"), &changes, &writing).unwrap_err();
+        let purpose = Purpose { tool: "undo", by_model: false, undoes: Vec::new() };
+        let failure = context.commit(&purpose, &changes, &writing).unwrap_err();
         assert!(failure.cause.ends_with("was put back."), "{}", failure.cause);
         let now = modes.map(|(name, _)| {
             let mode = fs::metadata(work.join(name)).unwrap().permissions().mode() & 0o7777;
             (name, mode)
         });
         assert_eq!(now, modes);
+        fs::set_permissions(work.join("tree/inner"), Permissions::from_mode(0o700)).unwrap();
     }
 }

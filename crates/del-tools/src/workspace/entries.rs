@@ -47,16 +47,23 @@ impl Workspace {
     }
 
     /// Everything below the directory `place`, each directory before what is in it; `None` above `limit` entries.
-    pub(crate) fn below(&self, place: &Place, limit: usize) -> Result<Option<Vec<Place>>, Obstacle> {
+    /// An obstacle comes with where it is.
+    pub(crate) fn below(&self, place: &Place, limit: usize) -> Result<Option<Vec<Place>>, (Obstacle, Place)> {
         let mut found = Vec::new();
         let mut pending = vec![place.clone()];
         while let Some(directory) = pending.pop() {
-            let entries = self.open_dir(&directory)?.entries()?;
-            let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
-            names.sort();
-            for name in names {
-                let entry = self.entry(&directory, &name)?;
-                if matches!(self.find(&entry)?, Found::Directory { .. }) {
+            let names = || -> Result<Vec<_>, Obstacle> {
+                let entries = self.open_dir(&directory)?.entries()?;
+                let mut names =
+                    entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+                names.sort();
+                Ok(names)
+            };
+            for name in names().map_err(|obstacle| (obstacle, directory.clone()))? {
+                let entry =
+                    self.entry(&directory, &name).map_err(|obstacle| (obstacle, directory.clone()))?;
+                let kind = self.find(&entry).map_err(|obstacle| (obstacle, entry.clone()))?;
+                if matches!(kind, Found::Directory { .. }) {
                     pending.push(entry.clone());
                 }
                 found.push(entry);

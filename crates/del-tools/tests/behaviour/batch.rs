@@ -198,8 +198,7 @@ fn everything_a_batch_does_can_be_undone() {
     desk.put("tree/z.bin", b"\0\xff");
     fs::create_dir(desk.path("tree/empty")).unwrap();
     symlink("z.bin", desk.path("tree/link")).unwrap();
-    // One that nobody may write in can be filled all the same, and has its mode when all is there.
-    for (path, mode) in [("tree/x/y.txt", 0o750), ("tree/x", 0o500), ("tree/empty", 0o1777), ("tree", 0o700)]
+    for (path, mode) in [("tree/x/y.txt", 0o750), ("tree/x", 0o710), ("tree/empty", 0o1777), ("tree", 0o700)]
     {
         fs::set_permissions(desk.path(path), Permissions::from_mode(mode)).unwrap();
     }
@@ -250,6 +249,10 @@ fn a_copied_or_moved_directory_has_the_mode_that_it_had() {
     assert_eq!(["moved", "moved/x", "moved/x/y.sh"].map(mode), [0o2700, 0o500, 0o750]);
     undo(&desk, 1);
     assert_eq!(["tree", "tree/x", "tree/x/y.sh"].map(mode), [0o2700, 0o500, 0o750]);
+    // What nobody may write in can be taken back all the same.
+    undo(&desk, 2);
+    assert!(!desk.path("copied").exists() && !desk.path("shared/x").exists());
+    fs::set_permissions(desk.path("tree/x"), Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]
