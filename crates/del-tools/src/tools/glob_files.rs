@@ -37,7 +37,7 @@ pub(crate) static TOOL: Entry = Entry {
 struct GlobFiles {
     place: Place,
     pattern: String,
-    glob: GlobMatcher,
+    globs: Vec<GlobMatcher>,
 }
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
@@ -51,29 +51,40 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     if written.split('/').any(|part| part == "..") {
         return bad("'..' cannot stand in a pattern; give the directory as 'path'.");
     }
-    let (place, glob) = if written.starts_with('/') {
+    let (place, globs) = if written.starts_with('/') {
         rebased(written, &path, context)?
     } else {
-        (context.existing(&path, Access::Read)?, glob::anywhere(written)?)
+        (context.existing(&path, Access::Read)?, both(written, glob::anywhere)?)
     };
-    Ok(Box::new(GlobFiles { place, pattern, glob }))
+    Ok(Box::new(GlobFiles { place, pattern, globs }))
+}
+
+/// What the pattern means, and what it means where its brackets are part of a name, as in the routes of web frameworks
+/// (`app/[id]/page.tsx`).
+fn both(pattern: &str, read: fn(&str) -> Result<GlobMatcher, Failure>) -> Result<Vec<GlobMatcher>, Failure> {
+    let mut globs = vec![read(pattern)?];
+    if pattern.contains('[') {
+        let escape = |c: char| if matches!(c, '[' | ']') { format!("[{c}]") } else { c.to_string() };
+        globs.extend(read(&pattern.chars().map(escape).collect::<String>()));
+    }
+    Ok(globs)
 }
 
 /// Where to start and what to match from there, for a pattern with a leading slash: an absolute one starts at the part
 /// of it that is no pattern; if that is not inside, the slash may mean the top of the workspace.
-fn rebased(pattern: &str, path: &str, context: &Context) -> Result<(Place, GlobMatcher), Failure> {
+fn rebased(pattern: &str, path: &str, context: &Context) -> Result<(Place, Vec<GlobMatcher>), Failure> {
     let mut parts: Vec<_> = pattern.split('/').skip(1).collect();
     let plain = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
     // The last part is what to match, pattern or not.
     let rest = parts.split_off(plain.min(parts.len() - 1));
     let base = parts.join("/");
-    let glob = glob::whole(&rest.join("/"))?;
+    let globs = both(&rest.join("/"), glob::whole)?;
     if base.is_empty() {
-        return Ok((context.existing(path, Access::Read)?, glob));
+        return Ok((context.existing(path, Access::Read)?, globs));
     }
     let place = context.existing(&format!("/{base}"), Access::Read);
     let place = place.or_else(|failure| context.existing(&base, Access::Read).map_err(|_| failure))?;
-    Ok((place, glob))
+    Ok((place, globs))
 }
 
 impl Job for GlobFiles {
@@ -94,7 +105,10 @@ impl Job for GlobFiles {
         }
         if found.is_empty() {
             let pattern = on_one_line(&self.pattern);
-            let text = format!("No files match {pattern} under {}.", self.place.shown);
+            let text = match self.place.shown.as_str() {
+                "." => format!("No files match {pattern}."),
+                shown => format!("No files match {pattern} under {shown}."),
+            };
             let mut result = ToolResult::success(text).with_data(json!({"matches": 0}));
             if late {
                 result.note(LATE);
@@ -149,7 +163,7 @@ impl GlobFiles {
                 EntryKind::Link => entry.followed().is_none_or(|target| !target.is_dir()),
                 EntryKind::Directory | EntryKind::Special => false,
             };
-            if is_file && self.glob.is_match(entry.path) {
+            if is_file && self.globs.iter().any(|glob| glob.is_match(entry.path)) {
                 let modified = entry.metadata().and_then(|m| m.modified().ok());
                 let modified = modified.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std);
                 let file = (Reverse(modified), format!("{prefix}{}", entry.shown()));

@@ -16,6 +16,20 @@ fn fifo(desk: &Desk, name: &str) {
 
 /// These would hang for ever if a pipe were waited for.
 #[test]
+fn brackets_of_a_pattern_may_be_part_of_a_name() {
+    let desk = Desk::new();
+    desk.put("app/[id]/page.tsx", "");
+    desk.put("app/i/page.tsx", "");
+    let found = |pattern: &str| desk.ok("glob_files", &json!({"pattern": pattern}));
+    assert_eq!(found("app/[i]/*.tsx"), "app/i/page.tsx");
+    let mut both: Vec<String> = found("app/[id]/*.tsx").lines().map(str::to_owned).collect();
+    both.sort();
+    assert_eq!(both, ["app/[id]/page.tsx", "app/i/page.tsx"]);
+    assert_eq!(found("/app/[[]id]/**"), "app/[id]/page.tsx");
+    assert_eq!(found("x[1]"), "No files match x[1].");
+}
+
+#[test]
 fn pipes_sockets_and_devices_are_refused_at_once() {
     let desk = Desk::new();
     fifo(&desk, "pipe");
