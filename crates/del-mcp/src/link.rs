@@ -84,6 +84,9 @@ pub(crate) async fn connect(server: Server, directory: PathBuf) -> Outcome {
                     let why = match error {
                         ClientInitializeError::ConnectionClosed(_)
                         | ClientInitializeError::TransportError { .. } => child.obituary().await,
+                        ClientInitializeError::ExpectedInitResult(_) => {
+                            "its answer to `initialize` cannot be read".to_owned()
+                        }
                         other => other.to_string(),
                     };
                     child.end().await;
