@@ -189,6 +189,11 @@ fn what_fuzzing_found() {
     ] {
         survive(Some(name), unit, &unit.repeat(short() / unit.len()));
     }
+    // What is tried between quotes searches for the end of its text, which shows in a long flood alone.
+    let unit = "<start_function_call>call:getthaw_eer{city:(<escape>Paris<esCape>)}<end_function_call> \"";
+    let flood = unit.repeat((16 << 10) / unit.len());
+    let (examined, _) = cost(parser(Some("functiongemma"), open_turn()), vec![flood.as_str()]);
+    assert!(examined <= 8 * flood.len() as u64, "{examined} looks at {} bytes", flood.len());
     // Each value misses a closer of its own.
     let unit = |number: usize| format!("<am:tool_call name=\"f\"><k{number}>v</am:tool_call>");
     survive(Some("amrita-am"), "closers of other keys", &(0..short() / 50).map(unit).collect::<String>());

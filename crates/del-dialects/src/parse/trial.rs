@@ -187,6 +187,8 @@ impl Engine {
             trial.settled += trial.copy.run(io.plan, text, over, &mut trial.heard);
             io.again += (trial.copy.position.work - before).saturating_sub((piece - fed) as u64);
         }
+        // What a value was searched for in vain is not there outside of the trial either.
+        self.tried.value = self.tried.value.max(trial.copy.tried.value);
         let heard = &trial.heard;
         if heard.other.is_none() && !long && !io.last() {
             return Flow::More;
