@@ -293,8 +293,8 @@ impl Engine {
     /// True for a token between words, with a space on each side of it.
     fn is_talked_of(&self, io: &Io<'_>) -> bool {
         let behind = io.text[io.at..].split_once('>').map_or("", |(_, behind)| behind);
-        let word = behind.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
-        word && matches!(self.before(io, io.at), [word, b' '] if word != b'>' && !word.is_ascii_whitespace())
+        behind.starts_with(' ')
+            && matches!(self.before(io, io.at), [word, b' '] if word != b'>' && !word.is_ascii_whitespace())
     }
 
     /// The answer ended in a header, or in what looked like one.
