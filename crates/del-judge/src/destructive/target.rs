@@ -30,15 +30,11 @@ impl Here {
     /// Behind a change of the directory to what was written, or home.
     pub(super) fn enter(&self, written: Option<&str>) -> Self {
         let known = |written: &str| !written.contains(['$', '*', '?', '[']) && written != "-";
+        let at = |directory| Self { directory, root: self.root.clone(), began: false };
         match written {
-            None => Self { directory: PathBuf::from("/"), root: self.root.clone(), began: false },
-            Some(written) if is_home(written) => {
-                Self { directory: PathBuf::from("/"), root: self.root.clone(), began: false }
-            }
-            Some(written) if known(written) => {
-                Self { directory: self.resolve(written), root: self.root.clone(), began: false }
-            }
-            Some(_) => Self { began: true, ..self.clone() },
+            Some(written) if !is_home(written) && known(written) => at(self.resolve(written)),
+            Some(written) if !is_home(written) => Self { began: true, ..self.clone() },
+            _ => at(PathBuf::from("/")),
         }
     }
 

@@ -8,7 +8,7 @@ use cap_std::fs::{
 };
 use rustix::fs::{Gid, Uid, fchown};
 
-use super::entries::{SET_GROUP, SET_USER};
+use super::entries::RUNS_AS;
 
 pub(super) fn links(metadata: &Metadata) -> u64 {
     metadata.nlink()
@@ -35,7 +35,7 @@ pub(super) fn copy(parent: &Dir, name: &Path, old: &Metadata, new: &File) -> io:
     #[cfg(not(target_os = "linux"))]
     let _ = (parent, name);
     // Rights of the owner or the group were given to the old content as well.
-    let mode = old.permissions().mode() & !(SET_USER | SET_GROUP);
+    let mode = old.permissions().mode() & !RUNS_AS;
     new.set_permissions(Permissions::from_mode(mode))
 }
 

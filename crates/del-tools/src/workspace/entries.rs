@@ -11,9 +11,11 @@ use super::stamp::Stamp;
 use super::{Obstacle, Place, Workspace, attributes, special};
 
 /// The bit of a mode by which a program runs as its owner.
-pub(crate) const SET_USER: u32 = 0o4000;
+const SET_USER: u32 = 0o4000;
 /// The one by which a program runs as its group, and the files of a directory get the group of that.
 pub(crate) const SET_GROUP: u32 = 0o2000;
+/// Both.
+pub(super) const RUNS_AS: u32 = SET_USER | SET_GROUP;
 
 /// What stands at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]

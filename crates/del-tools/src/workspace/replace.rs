@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions, PermissionsExt};
 
-use super::entries::{SET_GROUP, SET_USER};
+use super::entries::RUNS_AS;
 use super::stamp::Stamp;
 use super::walk::{EntryKind, Flow, Order, Walk};
 use super::writing::{STAGED, STAGED_DIGITS, handle};
@@ -28,7 +28,8 @@ pub(crate) struct Staged<'a> {
 
 impl Workspace {
     /// Writes `content` beside the file that `before` is the stamp of, or beside where there is none yet. A file that
-    /// is new gets `mode`, or else the usual one; none gets rights of its owner or group that who runs it has not. The directory is there.
+    /// is new gets `mode`, or else the usual one; none gets rights of its owner or group that who runs it has not. The
+    /// directory is there.
     pub(crate) fn stage(
         &self,
         place: &Place,
@@ -134,7 +135,7 @@ impl Staged<'_> {
                 "[the file had another name (hard link) outside; that name keeps the old content]",
             ));
         }
-        let runs_as = old.is_some_and(|old| old.permissions().mode() & (SET_USER | SET_GROUP) != 0);
+        let runs_as = old.is_some_and(|old| old.permissions().mode() & RUNS_AS != 0);
         Ok(runs_as
             .then_some("[the file ran with the rights of its owner or group; the new content does not]"))
     }
@@ -158,7 +159,7 @@ impl Staged<'_> {
         if let Some(old) = old {
             attributes::copy(parent, name, old, &file)?;
         } else if let Some(mode) = mode {
-            file.set_permissions(Permissions::from_mode(mode & !(SET_USER | SET_GROUP)))?;
+            file.set_permissions(Permissions::from_mode(mode & !RUNS_AS))?;
         }
         file.sync_all()
     }
