@@ -5,11 +5,11 @@ mod reading;
 
 use std::cell::Cell;
 
-use del_dialects::description::Codec;
+use del_dialects::description::{Codec, Frame};
 use del_dialects::{Call, CallResult, Detail, Dialect, Dialects, End, FaultKind, Message, RenderError};
 use reading::{
-    as_meant, call, chunks, declare, every_dialect, every_parser, in_order, kept, parser, read, sample,
-    squeezed, tools, turn, writes_json,
+    all_marks, as_meant, call, chunks, declare, every_dialect, every_parser, in_order, kept, parser, read,
+    sample, squeezed, tools, turn, writes_json,
 };
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
@@ -80,6 +80,41 @@ fn pushing_nothing_changes_nothing() {
         let whole = read(dialect.parser(turn()), [text.as_str()], End::End);
         assert_eq!(read(dialect.parser(turn()), pieces, End::End), whole, "{}", dialect.name());
     });
+}
+
+/// The same text with a code fence around its JSON, a list with its brackets.
+fn fenced(text: &str) -> Option<String> {
+    let json = |from: usize, to: usize| serde_json::from_str::<serde_json::Value>(&text[from..to]).is_ok();
+    let object = (text.find('{')?, text.rfind('}')? + 1);
+    let list = text[..object.0].rfind('[').zip(text[object.1..].find(']').map(|end| object.1 + end + 1));
+    let (from, to) = list.into_iter().chain([object]).find(|(from, to)| json(*from, *to))?;
+    Some(format!("{}```json\n{}\n```{}", &text[..from], &text[from..to], &text[to..]))
+}
+
+#[test]
+fn a_fence_around_json_is_no_part_of_it() {
+    let fences = Cell::new(0);
+    every_dialect(|dialect| {
+        // Behind a header its body begins; and some say themselves where a fence may stand.
+        let own = all_marks(dialect).iter().any(|mark| mark.starts_with("```"));
+        let header = matches!(dialect.frame(), Frame::Channels(_));
+        let call = call("get_weather", r#"{"city":"Paris"}"#);
+        let text = dialect.render_calls(std::slice::from_ref(&call), &tools()).unwrap();
+        let Some(fenced) = fenced(&text).filter(|_| !own && !header && writes_json(dialect)) else {
+            return;
+        };
+        fences.set(fences.get() + 1);
+        let whole = read(dialect.parser(turn()), [fenced.as_str()], End::End);
+        let said =
+            |message: &Message| (message.calls.clone(), message.content.clone(), message.faults.clone());
+        let plain = read(dialect.parser(turn()), [text.as_str()], End::End).0;
+        assert_eq!(said(&whole.0), said(&plain), "{}: {fenced:?}", dialect.name());
+        assert_eq!(read(dialect.parser(turn()), chunks(&fenced, 1), End::End), whole, "{}", dialect.name());
+        let all = read(parser(None, turn()), [fenced.as_str()], End::End).0;
+        assert_eq!(all.calls, whole.0.calls, "{} with all: {fenced:?}", dialect.name());
+        assert_eq!(all.content.trim(), "", "{} with all: {fenced:?}", dialect.name());
+    });
+    assert!(fences.get() > 40, "{} dialects", fences.get());
 }
 
 #[test]
@@ -332,7 +367,7 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
             let text = format!("{junk}{}", sample(dialect));
             let (message, _) = read(dialect.parser(turn()), chunks(&text, 3), End::End);
             let fenced = junk.starts_with("```");
-            let bare = matches!(dialect.frame(), del_dialects::description::Frame::Bare);
+            let bare = matches!(dialect.frame(), Frame::Bare);
             // Code in a fence is an example where nothing but its shape makes it a call.
             if !(fenced && bare) {
                 let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();

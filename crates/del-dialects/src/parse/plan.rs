@@ -6,6 +6,7 @@ mod heading;
 mod mark;
 mod sites;
 mod spelling;
+mod steps;
 mod thought;
 mod walk;
 use std::collections::HashMap;
@@ -20,9 +21,10 @@ pub(super) use mark::{Dropped, Headed, Opener, TextMark, ThoughtEnd, Wrapper, be
 pub(super) use sites::{Expect, Site, Strict, Target, Then};
 use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};
+pub(super) use steps::{Step, bit};
 pub(super) use thought::Role;
 use thought::{EDGES, Thought};
-pub(super) use walk::{MIN_NAMED, Step, Walk, bit};
+pub(super) use walk::{MIN_NAMED, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
 #[derive(Debug)]

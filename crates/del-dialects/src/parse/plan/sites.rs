@@ -1,6 +1,7 @@
 //! What may stand at each step of a dialect.
 
-use super::walk::{Step, Walk};
+use super::steps::Step;
+use super::walk::Walk;
 use super::{MIN_DISTINCT, Opener, is_distinct};
 use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;

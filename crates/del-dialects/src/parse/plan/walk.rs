@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use super::body::Body;
 use super::heading::Heading;
 use super::sites::{Expected, Then};
+use super::steps::{Step, Steps};
 use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
 use crate::codec::fields::FieldMarks;
 use crate::dialect::{
-    Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_plain_tag,
-    is_token,
+    Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Slot, is_plain_tag, is_token,
 };
 use crate::value::Syntax;
 
@@ -43,47 +43,22 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) heading: Option<Heading>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::parse) enum Step {
-    Mark(Mark, Option<HeadForm>),
-    Head(HeadForm),
-    Args,
-}
-
-/// The bit of a step among those that were passed.
-pub(in crate::parse) fn bit(step: usize) -> u32 {
-    1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0)
-}
-
 /// A delimiter of fewer bytes opens a call only with the name of a declared tool behind it.
 pub(in crate::parse) const MIN_NAMED: usize = 3;
 
 impl Walk {
     pub(in crate::parse) fn new(dialect: Arc<Dialect>) -> Self {
-        let mut steps: Vec<Step> = Vec::new();
         let heading = match &dialect.frame {
             Frame::Channels(channels) => Some(Heading::new(channels, dialect.body())),
             _ => None,
         };
-        // Between messages there are only their own marks, and those around a group are written with the last one.
-        let block = if heading.is_some() { &Block::default() } else { &dialect.block };
-        steps.extend(block.open.iter().map(|mark| Step::Mark(mark.clone(), None)));
-        let call = steps.len();
-        steps.extend(dialect.body().iter().map(|piece| match piece {
-            Piece::Mark(mark, head) => Step::Mark(mark.clone(), head.clone()),
-            Piece::Head(form) => Step::Head(form.clone()),
-            Piece::Args(_) => Step::Args,
-        }));
-        let args = steps.iter().position(|step| matches!(step, Step::Args)).unwrap_or(call);
-        steps.extend(heading.iter().map(|heading| Step::Mark(heading.end.clone(), None)));
-        let close = steps.len();
-        steps.extend(block.close.iter().map(|mark| Step::Mark(mark.clone(), None)));
+        let steps = Steps::of(&dialect, heading.as_ref());
         // Marks of white space alone are written, and read as the white space that is free everywhere.
         let mut walk = Self {
-            steps,
-            call,
-            args,
-            close,
+            steps: steps.all,
+            call: steps.call,
+            args: steps.args,
+            close: steps.close,
             body: Body::of(dialect.codec()),
             marks: OnceLock::new(),
             syntax: Syntax::json().clone(),
