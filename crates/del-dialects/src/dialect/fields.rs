@@ -135,6 +135,11 @@ impl FieldForm {
                 marks.extend(marks.clone().iter().map(|mark| mark.replace('"', "'")));
             }
         }
+        // What may stand in a tag may also stand behind it, up to its closing one.
+        if let Some(closing) = form.tag().map(|tag| format!("</{tag}>")) {
+            form.header_close.push(">".to_owned());
+            form.value_close.push(closing);
+        }
         form.noise = table.get("noise")?;
         form.free |= table.get::<bool>("free")?;
         if !form.value_open.is_empty() {

@@ -92,7 +92,8 @@ impl FieldsReader {
             self.guess(on, hit.start);
         }
         self.open_field(on, &header)?;
-        self.field.quote = on.text[..hit.end].chars().next_back().filter(|_| given.form.is_quoted());
+        let last = on.text[..hit.end].chars().next_back().filter(|_| given.form.is_quoted());
+        self.field.edge = last.map(|last| if last == '>' { '<' } else { last });
         on.kept = behind;
         if !closed || is_odd(text, &header, &given) {
             self.guess(on, behind);

@@ -201,7 +201,7 @@ impl<'a> Lookahead<'a> {
             };
             let closes = found.delimiter != Delimiter::Field;
             from = match self.keyed(found.end, closes) {
-                _ if closes && self.is_in_other_quotes(found) => {
+                _ if closes && self.closes_another(found) => {
                     from = found.end;
                     continue;
                 }
@@ -248,10 +248,10 @@ impl<'a> Lookahead<'a> {
         if half { Keyed::Half } else { Keyed::Other }
     }
 
-    /// True for what ends an attribute in other quotes than those of this value.
-    fn is_in_other_quotes(&self, found: Found) -> bool {
+    /// True for what closes a value in other quotes than those of this one, or a value without any.
+    fn closes_another(&self, found: Found) -> bool {
         let mark = self.text[found.start..].trim_start();
-        self.field.quote.is_some_and(|quote| !mark.starts_with(quote))
+        self.field.edge.is_some_and(|edge| !mark.starts_with(edge))
     }
 
     /// The end of an attribute as the end of its tag, if other attributes are all that stands between them.
@@ -279,7 +279,7 @@ impl<'a> Lookahead<'a> {
     pub(super) fn of_key(&mut self, found: Found) -> Option<Found> {
         let form = self.given.form;
         let (from, closes, other) = match found.delimiter {
-            Delimiter::Attribute | Delimiter::Closer if self.is_in_other_quotes(found) => {
+            Delimiter::Attribute | Delimiter::Closer | Delimiter::Misspelt if self.closes_another(found) => {
                 return Some(Found { delimiter: Delimiter::Data, ..found });
             }
             Delimiter::KeyCloser => (found.end, true, Delimiter::Data),

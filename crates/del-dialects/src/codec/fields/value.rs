@@ -31,8 +31,8 @@ pub(super) struct Field {
     pub(super) streams: bool,
     /// The field itself says that the value is JSON.
     pub(super) says_json: bool,
-    /// The value is an attribute in these quotes.
-    pub(super) quote: Option<char>,
+    /// What the closers of the value begin with, where attributes have several: its quote, or the bracket of a tag.
+    pub(super) edge: Option<char>,
     /// The value stands on the line of its header.
     pub(super) compact: bool,
     /// The value may be all the arguments: their object in a field of its own.
