@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, NullArray};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use del_bulk::{Answer, Columns, Rewritten, Texts, field};
 use del_dialects::{Dialects, End};
-use del_wire::convert::{Cell, Converter, Source, Target};
+use del_wire::convert::{Beside, Cell, Converter, Source, Target};
 use del_wire::native;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -102,7 +102,7 @@ pub(crate) fn convert_batch(
         for place in part {
             let made = texts.get(place).map(|text| {
                 let cell = if messages { Cell::Messages(text) } else { Cell::Answer(text) };
-                converter.cell(cell, None, number(text))
+                converter.cell(cell, Beside::default(), number(text))
             });
             columns.add(made.as_ref());
         }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use del_wire::convert::{Cell, Converter};
-use del_wire::records::RecordError;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use del_wire::convert::{Beside, Cell, Converter};
+use del_wire::records::{RecordError, Said};
 
-use crate::rows::{ERROR, Errors, Rows, Tally, column, free, strings};
+use crate::rows::{ERROR, Errors, Rows, TOOLS, Tally, cell, column, free, saying, strings};
 
 /// Rewrites answers in the column `text`, or transcripts, lists of messages as JSON, in the column `messages`. A row that
-/// cannot be rewritten stays as it is, and has an error. Tools that a row has of its own stand in `tools`, as JSON.
+/// cannot be rewritten stays as it is, and has an error. Tools that a row has of its own stand in `tools`, as JSON; how its
+/// text is to be read may stand in columns of the names [`Said::MEMBERS`], which say afterwards what is right then.
 #[derive(Debug, Clone)]
 pub struct Convert {
     converter: Converter,
@@ -32,30 +33,44 @@ impl Convert {
     fn column(&self, schema: &Schema) -> Result<usize, String> {
         match &self.column {
             Some(name) => strings(schema, name),
-            None if schema.column_with_name("messages").is_some() => strings(schema, "messages"),
+            None if schema.column_with_name(MESSAGES).is_some() => strings(schema, MESSAGES),
             None => strings(schema, "text"),
         }
     }
+
+    /// What the column says of a row that was rewritten, where that changes; `rewritten` is the column of texts.
+    fn says(&self, name: &str, rewritten: &str) -> Option<&str> {
+        self.converter.says(name, rewritten == MESSAGES)
+    }
 }
+
+/// The column of transcripts.
+const MESSAGES: &str = "messages";
 
 impl Rows for Convert {
     fn schema(&self, given: &Schema) -> Result<SchemaRef, String> {
-        let place = self.column(given)?;
-        if given.column_with_name("tools").is_some() {
-            strings(given, "tools")?;
+        self.column(given)?;
+        for name in saying(given) {
+            strings(given, name)?;
         }
         free(given, &[ERROR])?;
-        let mut fields = given.fields().to_vec();
-        let old = &fields[place];
-        let new =
-            Field::new(old.name(), DataType::Utf8, old.is_nullable()).with_metadata(old.metadata().clone());
-        fields[place] = Arc::new(new);
+        let kept = |at: usize| self.keeps(given, at);
+        let rewritten = |old: &Field| {
+            Field::new(old.name(), DataType::Utf8, old.is_nullable()).with_metadata(old.metadata().clone())
+        };
+        let fields = given.fields().iter().enumerate();
+        let mut fields: Vec<FieldRef> = fields
+            .map(|(at, field)| if kept(at) { Arc::clone(field) } else { Arc::new(rewritten(field)) })
+            .collect();
         fields.push(Errors::field());
         Ok(Arc::new(Schema::new_with_metadata(fields, given.metadata().clone())))
     }
 
     fn keeps(&self, given: &Schema, place: usize) -> bool {
-        self.column(given).is_ok_and(|rewritten| rewritten != place)
+        self.column(given).is_ok_and(|rewritten| {
+            let (name, texts) = (given.field(place).name(), given.field(rewritten).name());
+            rewritten != place && self.says(name, texts).is_none()
+        })
     }
 
     fn batch(
@@ -67,18 +82,24 @@ impl Rows for Convert {
     ) -> Result<RecordBatch, ArrowError> {
         let place = self.column(&given.schema()).map_err(ArrowError::SchemaError)?;
         let name = given.schema().field(place).name().clone();
-        let (old, tools) = (column(given, &name), column(given, "tools"));
+        let (old, tools) = (column(given, &name), column(given, TOOLS));
+        let said = Said::MEMBERS.map(|name| column(given, name));
+        let mut done = Vec::with_capacity(given.num_rows());
         let size = given.column(place).get_array_memory_size();
         let (mut new, mut errors) = (StringBuilder::with_capacity(given.num_rows(), size), Errors::default());
         for (row, number) in (0..given.num_rows()).zip(first..) {
             tally.rows += 1;
-            let Some(text) = old.and_then(|old| old.get(row)) else {
+            let here = |texts| cell(texts, row);
+            let Some(answer) = here(old) else {
                 new.append_null();
                 errors.add(None);
+                done.push(false);
                 continue;
             };
-            let cell = if name == "messages" { Cell::Messages(text) } else { Cell::Answer(text) };
-            match self.converter.cell(cell, tools.and_then(|tools| tools.get(row)), number) {
+            let cell = if name == MESSAGES { Cell::Messages(answer) } else { Cell::Answer(answer) };
+            let made = self.converter.cell(cell, Beside { tools: here(tools), said: said.map(here) }, number);
+            done.push(made.is_ok());
+            match made {
                 Ok(made) => {
                     tally.found(made.calls, made.faults.into_iter());
                     new.append_value(made.text);
@@ -86,7 +107,7 @@ impl Rows for Convert {
                 }
                 Err(error) => {
                     tally.reject(&error);
-                    new.append_value(text);
+                    new.append_value(answer);
                     errors.add(Some(&error));
                 }
             }
@@ -94,6 +115,18 @@ impl Rows for Convert {
         let mut columns = given.columns().to_vec();
         let new: ArrayRef = Arc::new(new.finish());
         columns[place] = new;
+        for (member, texts) in Said::MEMBERS.iter().zip(said) {
+            let (Some(says), Some((place, _))) =
+                (self.says(member, &name), given.schema_ref().column_with_name(member))
+            else {
+                continue;
+            };
+            let cells = done
+                .iter()
+                .enumerate()
+                .map(|(row, done)| cell(texts, row).map(|old| if *done { says } else { old }));
+            columns[place] = Arc::new(cells.collect::<StringArray>());
+        }
         columns.push(errors.finish()?);
         RecordBatch::try_new(Arc::clone(schema), columns)
     }

@@ -6,12 +6,12 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use del_dialects::{Collect, Sink};
 use del_wire::Ids;
-use del_wire::records::{RecordError, Request, write_extended};
+use del_wire::records::{RecordError, Request, Said, write_extended};
 use del_wire::tools::KnownTools;
 
 use crate::answer::Answer;
 use crate::columns::{Columns, field};
-use crate::rows::{ERROR, Errors, Rows, Tally, column, free, strings};
+use crate::rows::{ERROR, Errors, Rows, TOOLS, Tally, cell, column, free, saying, strings};
 
 /// Reads the text of each row. What else a request may say (`dialect`, `tools` as JSON, `starts_in`, `finish`) is read
 /// from columns of these names.
@@ -22,9 +22,6 @@ pub struct Parse<F> {
     read: F,
     known: KnownTools,
 }
-
-/// Columns that say how a text is to be read.
-const SAYING: [&str; 4] = ["dialect", "tools", "starts_in", "finish"];
 
 impl<F> Parse<F>
 where
@@ -39,14 +36,13 @@ where
     fn read(
         &mut self,
         request: &mut Request,
-        [dialect, tools, starts_in, finish]: [Option<&str>; 4],
+        tools: Option<&str>,
+        said: [Option<&str>; 3],
         answer: &mut Answer,
     ) -> Result<(), RecordError> {
         let tools = tools.map(|json| self.known.read(json)).transpose();
-        request.dialect = dialect.filter(|name| *name != "auto").map(str::to_owned);
         request.tools = tools.map_err(|error| RecordError::invalid(error.to_string()))?;
-        request.starts_in_reasoning = one_of("starts_in", starts_in, ["text", "reasoning"])?;
-        request.cut = one_of("finish", finish, ["end", "cut"])?.unwrap_or(false);
+        request.said = Said::read(said).map_err(RecordError::invalid)?;
         answer.clear();
         (self.read)(request, answer)
     }
@@ -58,7 +54,7 @@ where
 {
     fn schema(&self, given: &Schema) -> Result<SchemaRef, String> {
         strings(given, &self.text)?;
-        for name in SAYING.into_iter().filter(|name| given.column_with_name(name).is_some()) {
+        for name in saying(given) {
             strings(given, name)?;
         }
         free(given, &[&self.into, ERROR])?;
@@ -80,7 +76,7 @@ where
         tally: &mut Tally,
     ) -> Result<RecordBatch, ArrowError> {
         let texts = column(given, &self.text);
-        let saying = SAYING.map(|name| column(given, name));
+        let (tools, said) = (column(given, TOOLS), Said::MEMBERS.map(|name| column(given, name)));
         let size = given.column_by_name(&self.text).map_or(0, Array::get_array_memory_size);
         let (mut answers, mut errors) = (Columns::with_capacity(given.num_rows(), size), Errors::default());
         let (mut answer, mut request) = (Answer::default(), Request::default());
@@ -93,8 +89,8 @@ where
             };
             request.text.clear();
             request.text.push_str(text);
-            let saying = saying.map(|texts| texts.and_then(|texts| texts.get(row)));
-            match self.read(&mut request, saying, &mut answer) {
+            let here = |texts| cell(texts, row);
+            match self.read(&mut request, here(tools), said.map(here), &mut answer) {
                 Ok(()) => {
                     tally.found(answer.calls().len() as u64, answer.faults.iter().copied());
                     answers.add(Some(&answer));
@@ -126,19 +122,5 @@ where
         tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
         write_extended(line, &self.into, &message, &mut Ids::of_line(number), lines);
         Ok(())
-    }
-}
-
-/// A value with two possible forms: true for the second.
-fn one_of(name: &str, value: Option<&str>, forms: [&str; 2]) -> Result<Option<bool>, RecordError> {
-    match value {
-        None => Ok(None),
-        Some(value) if value == forms[0] => Ok(Some(false)),
-        Some(value) if value == forms[1] => Ok(Some(true)),
-        Some(value) => {
-            let [first, second] = forms;
-            let message = format!("`{name}` should be `{first}` or `{second}`, got `{value}`");
-            Err(RecordError::invalid(message))
-        }
     }
 }

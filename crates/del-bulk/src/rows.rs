@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use del_dialects::FaultKind;
-use del_wire::records::RecordError;
+use del_wire::records::{RecordError, Said};
 use serde::{Deserialize, Serialize};
 
 use crate::texts::Texts;
@@ -124,6 +124,14 @@ impl Errors {
     }
 }
 
+/// The column with the tools of a row, as JSON.
+pub(crate) const TOOLS: &str = "tools";
+
+/// The columns of `schema` that say how a text is to be read.
+pub(crate) fn saying(schema: &Schema) -> impl Iterator<Item = &'static str> {
+    Said::MEMBERS.into_iter().chain([TOOLS]).filter(|name| schema.column_with_name(name).is_some())
+}
+
 /// The place of the column `name`, which has to hold strings.
 pub(crate) fn strings(schema: &Schema, name: &str) -> Result<usize, String> {
     let Some((place, field)) = schema.column_with_name(name) else {
@@ -147,4 +155,9 @@ pub(crate) fn free(schema: &Schema, names: &[&str]) -> Result<(), String> {
 /// The strings of a column, if it is there.
 pub(crate) fn column<'a>(batch: &'a RecordBatch, name: &str) -> Option<Texts<'a>> {
     batch.column_by_name(name).and_then(Texts::of)
+}
+
+/// The string of a row in a column that may be missing.
+pub(crate) fn cell<'a>(texts: Option<Texts<'a>>, row: usize) -> Option<&'a str> {
+    texts.and_then(|texts| texts.get(row))
 }

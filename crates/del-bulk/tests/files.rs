@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const ROWS: i64 = 3000;
 
 fn read(request: &mut Request, sink: &mut dyn Sink) -> Result<(), RecordError> {
-    if let Some(name) = &request.dialect {
+    if let Some(name) = &request.said.dialect {
         return Err(request.unknown_dialect(&format!("there is no {name} here")));
     }
     let mut parser = Dialects::builtin().parser(Turn::default());
@@ -297,6 +297,42 @@ fn transcripts_are_rewritten_in_their_column() {
     assert_eq!(texts.value(4), r#"[TOOL_CALLS] [{"name": "f", "arguments": {"n": 4}}]"#);
     assert_eq!((texts.value(1), texts.is_null(3)), ("Just 1.", true));
     assert!(first.column_by_name("answer").is_none() && first["error"].null_count() == first.num_rows());
+}
+
+#[test]
+fn rows_that_were_rewritten_say_what_they_are_written_in() {
+    let home = tempfile::tempdir().unwrap();
+    let (input, out) = (home.path().join("in"), home.path().join("out"));
+    fs::create_dir_all(&input).unwrap();
+    let column =
+        |texts: &[Option<&str>]| Arc::new(texts.iter().copied().collect::<StringArray>()) as ArrayRef;
+    let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let rows = RecordBatch::try_from_iter([
+        ("text", column(&[Some(call), Some(call), Some("so</think>yes"), Some(call), None])),
+        ("dialect", column(&[Some("hermes"), Some("mistral-json"), None, Some("nope"), Some("hermes")])),
+        ("starts_in", column(&[None, None, Some("reasoning"), None, None])),
+    ]);
+    let rows = rows.unwrap();
+    let mut writer =
+        ArrowWriter::try_new(File::create(input.join("a.parquet")).unwrap(), rows.schema(), None);
+    writer.as_mut().unwrap().write(&rows).unwrap();
+    writer.unwrap().close().unwrap();
+    let all = Dialects::builtin();
+    let target = Target::Text(Arc::clone(all.get("hermes").unwrap()));
+    let converter = Converter::new(Source::Any(all), target, true, []).among(all);
+    let report = run(&job(&input, &out, 1), &Convert::new(converter, None), &mut |_| {}).unwrap();
+    assert_eq!((report.tally.calls, report.tally.rejected()), (1, 1));
+    let made = &rows_of(&out.join("a.parquet"))[0];
+    let texts = |name: &str| -> Vec<Option<String>> {
+        made[name].as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        texts("dialect"),
+        [some("hermes-json"), some("hermes-json"), None, some("nope"), some("hermes")]
+    );
+    assert_eq!(texts("starts_in"), [None, None, some("text"), None, None]);
+    assert_eq!(texts("text")[1..4], [some(call), some("<think>\nso\n</think>\n\nyes"), some(call)]);
 }
 
 #[test]

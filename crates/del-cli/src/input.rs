@@ -8,6 +8,7 @@ use anyhow::Result;
 use del_dialects::Tool;
 pub(crate) use del_tools::plain_error as plain;
 use del_wire::tools;
+use same_file::Handle;
 
 use crate::exit::Exit;
 use crate::say;
@@ -18,6 +19,8 @@ pub(crate) struct Input {
     /// In bytes, for a file.
     size: Option<u64>,
     reader: BufReader<Box<dyn Read + Send>>,
+    /// Which file it is, where that can be said.
+    file: Option<Handle>,
     /// Whether a line feed at the very end is left out of its text.
     without_last_line_feed: bool,
 }
@@ -38,28 +41,33 @@ const PIECE: usize = 64 * 1024;
 impl Input {
     /// Opens a file; `None` and `-` are standard input.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
-        let (name, size, reader): (_, _, Box<dyn Read + Send>) = match path {
+        let (name, size, file, reader): (_, _, _, Box<dyn Read + Send>) = match path {
             Some(path) if path != Path::new("-") => {
                 let name = path.display().to_string();
                 let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
                 let size = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-                (name, size, Box::new(file))
+                (name, size, Handle::from_path(path).ok(), Box::new(file))
             }
             _ => {
                 if io::stdin().is_terminal() {
                     say("reading from the terminal; Ctrl-D ends the input");
                 }
-                ("standard input".to_owned(), None, Box::new(io::stdin()))
+                ("standard input".to_owned(), None, Handle::stdin().ok(), Box::new(io::stdin()))
             }
         };
         let reader = BufReader::with_capacity(PIECE, reader);
-        Ok(Self { name, size, reader, without_last_line_feed: false })
+        Ok(Self { name, size, reader, file, without_last_line_feed: false })
     }
 
     /// The same, and the text of a file that was named is without the line feed that editors end a file with.
     pub(crate) fn of_a_model(mut self) -> Self {
         self.without_last_line_feed = self.size.is_some();
         self
+    }
+
+    /// An error if `path`, which is to be written, is what is read here.
+    pub(crate) fn check_kept(&self, path: &Path) -> Result<()> {
+        not_written_over(path, self.file.as_ref())
     }
 
     /// What it is called in messages.
@@ -125,6 +133,18 @@ impl Input {
             Ok(())
         })?;
         Ok(text)
+    }
+}
+
+/// An error if `path`, which is to be written, is the file `read`.
+pub(crate) fn not_written_over(path: &Path, read: Option<&Handle>) -> Result<()> {
+    match Handle::from_path(path) {
+        Ok(written) if path.is_file() && read == Some(&written) => {
+            let path = path.display();
+            Err(Exit::Usage
+                .because(format!("{path} would be written over while it is read; name another file")))
+        }
+        _ => Ok(()),
     }
 }
 

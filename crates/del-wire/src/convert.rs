@@ -1,7 +1,7 @@
 //! The records of `del convert --jsonl`: a transcript a line in, the same with its calls in another dialect out.
 //!
 //! A record is an object with `messages` (those of the role `assistant` are rewritten) or with `text`. Everything else in
-//! it stays as it is, byte for byte. A record that cannot be written in the other dialect without a change of meaning is
+//! it stays as it is, byte for byte, but for what it says of how its text is to be read. A record that cannot be written in the other dialect without a change of meaning is
 //! an error, and never comes out in part; neither does one with a guess in the arguments of a call, for who reads what
 //! comes out could not tell the guess from what the model wrote.
 
@@ -9,13 +9,14 @@ mod record;
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Dialects, FaultKind, RenderError, Tool};
+use del_dialects::{Dialect, Dialects, End, FaultKind, RenderError, Start, Tool};
 
 use crate::error::WireError;
 use crate::fields::Fields;
-use crate::records::{RecordError, RecordErrorCode, RecordId, object};
+use crate::native;
+use crate::records::{RecordError, RecordErrorCode, RecordId, Said, object};
 use crate::tools::{KnownTools, ToolsError};
-use record::Record;
+use record::{Reading, Record};
 
 /// What calls are written in before.
 #[derive(Debug, Clone)]
@@ -49,6 +50,8 @@ pub struct Converter {
     own: KnownTools,
     /// The member that is rewritten where it is neither `messages` nor `text`.
     member: Option<Arc<str>>,
+    /// What records may say that they are written in.
+    dialects: Option<&'static Dialects>,
 }
 
 /// What a table has in a cell.
@@ -58,6 +61,15 @@ pub enum Cell<'a> {
     Answer(&'a str),
     /// The JSON of a list of messages.
     Messages(&'a str),
+}
+
+/// What else the row of a cell says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// The JSON of the row's own tools.
+    pub tools: Option<&'a str>,
+    /// What stands in the columns [`Said::MEMBERS`].
+    pub said: [Option<&'a str>; 3],
 }
 
 /// What became of a record.
@@ -110,6 +122,7 @@ impl Converter {
             tools: tools.into(),
             own: KnownTools::default(),
             member: None,
+            dialects: None,
         }
     }
 
@@ -125,9 +138,45 @@ impl Converter {
         Self { guesses: true, ..self }
     }
 
+    /// The same, for records that may say how their text is to be read: the dialect is one of `dialects`. What comes out says
+    /// what is right afterwards, in [`Self::says`].
+    #[must_use]
+    pub fn among(self, dialects: &'static Dialects) -> Self {
+        Self { dialects: Some(dialects), ..self }
+    }
+
+    /// What a record that was rewritten says in the member, or column, `name`, where it says something: another dialect, and a
+    /// text that starts as any does. None for what stays as it is. `list` is true for transcripts, in which only the dialect counts.
+    pub fn says(&self, name: &str, list: bool) -> Option<&str> {
+        self.dialects?;
+        match (name, &self.to) {
+            ("dialect", Target::Native) => Some(native::NAME),
+            ("dialect", Target::Text(dialect)) => Some(dialect.name()),
+            ("starts_in", _) if !list => Some("text"),
+            _ => None,
+        }
+    }
+
     /// Rewrites one answer.
     pub fn text(&self, text: &str) -> Result<String, ConvertError> {
-        Record::new(self, Arc::clone(&self.tools), 0).text(text)
+        Record::new(self, Arc::clone(&self.tools), Reading::of(&self.from), 0).text(text)
+    }
+
+    /// How the text of a record is to be read that says this.
+    fn reading(&self, said: impl FnOnce() -> Result<Said, String>) -> Result<Reading, RecordError> {
+        let Some(dialects) = self.dialects else { return Ok(Reading::of(&self.from)) };
+        let Said { dialect, starts_in_reasoning, cut } = said().map_err(RecordError::invalid)?;
+        let from = match dialect.as_deref() {
+            None => self.from.clone(),
+            Some(native::NAME) => Source::Native,
+            Some(name) => Source::Text(Arc::clone(dialects.named(name).map_err(RecordError::unknown)?)),
+        };
+        let starts = match starts_in_reasoning {
+            None => Start::Unknown,
+            Some(true) => Start::Reasoning,
+            Some(false) => Start::Text,
+        };
+        Ok(Reading { from, starts, end: if cut { End::Cut } else { End::End } })
     }
 
     /// Rewrites the record in `line`. `number` is the line's: the ids of calls that have none are made from it.
@@ -144,31 +193,46 @@ impl Converter {
             };
             return Err(fail(RecordErrorCode::InvalidRequest, message));
         };
-        let mut record = Record::new(self, tools, number);
+        let reading =
+            self.reading(|| Said::of(&fields)).map_err(|error| RecordError { id: id.clone(), ..error })?;
         let list = if self.member.is_some() { json.starts_with('[') } else { name == "messages" };
+        let mut record = Record::new(self, tools, if list { reading.of_list() } else { reading }, number);
         let new = if list {
             record.messages(name, json)
         } else {
             record.string(json).map_err(|error| Trouble { at: name.to_owned(), error })
         };
         let new = new.map_err(|trouble| trouble.of(id.clone()))?;
-        Ok(Converted { text: splice(text, json, &new), calls: record.calls, faults: record.faults })
+        let mut parts = vec![(json, new)];
+        for name in Said::MEMBERS {
+            if let (Some(old), Some(new)) = (fields.get(name), self.says(name, list)) {
+                parts.push((old, format!("\"{new}\"")));
+            }
+        }
+        Ok(Converted { text: splice(text, parts), calls: record.calls, faults: record.faults })
     }
 
-    /// Rewrites what stands in the cell of the row `number` of a table. `tools` is the JSON of the row's own.
+    /// Rewrites what stands in the cell of the row `number` of a table.
     pub fn cell(
         &mut self,
         cell: Cell<'_>,
-        tools: Option<&str>,
+        Beside { tools, said }: Beside<'_>,
         number: u64,
     ) -> Result<Converted, RecordError> {
         let tools = tools.map_or_else(|| Ok(Arc::clone(&self.tools)), |json| self.own.read(json));
         let tools = tools.map_err(|error| RecordError::invalid(error.to_string()))?;
-        let mut record = Record::new(self, tools, number);
-        let text = match cell {
-            Cell::Answer(text) => record.text(text).map_err(|error| Trouble { at: String::new(), error }),
-            Cell::Messages(json) => record.messages("messages", json),
-        };
+        let reading = self.reading(|| Said::read(said))?;
+        let (mut record, text);
+        match cell {
+            Cell::Answer(answer) => {
+                record = Record::new(self, tools, reading, number);
+                text = record.text(answer).map_err(|error| Trouble { at: String::new(), error });
+            }
+            Cell::Messages(json) => {
+                record = Record::new(self, tools, reading.of_list(), number);
+                text = record.messages("messages", json);
+            }
+        }
         let text = text.map_err(|trouble| trouble.of(RecordId::default()))?;
         Ok(Converted { text, calls: record.calls, faults: record.faults })
     }
@@ -207,9 +271,16 @@ impl Trouble {
     }
 }
 
-/// `text` with `new` in the place of `old`, which is a part of it.
-fn splice(text: &str, old: &str, new: &str) -> String {
-    let from = (old.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    let (before, behind) = (text.get(..from), text.get(from + old.len()..));
-    [before.unwrap_or_default(), new, behind.unwrap_or_default()].concat()
+/// `text` with the second of each of `parts` in the place of the first, which is a part of it.
+fn splice(text: &str, mut parts: Vec<(&str, String)>) -> String {
+    let place = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    parts.sort_by_key(|(old, _)| place(old));
+    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    for (old, new) in parts {
+        out.push_str(text.get(from..place(old)).unwrap_or_default());
+        out.push_str(&new);
+        from = place(old) + old.len();
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
 }

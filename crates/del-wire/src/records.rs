@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Message, Tool};
+use del_dialects::{Message, Tool, UnknownDialect};
 use serde::Serialize;
 use serde_json::json;
 
@@ -19,14 +19,53 @@ pub struct Request {
     pub id: RecordId,
     /// The model's output.
     pub text: String,
-    /// The dialect's name; `None` for `auto`.
-    pub dialect: Option<String>,
     /// The tools that the model was told of; `None` when the record has no such member.
     pub tools: Option<Arc<[Tool]>>,
+    /// How the text is to be read.
+    pub said: Said,
+}
+
+/// What a record says of how its text is to be read, beside the tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The dialect's name; `None` for `auto`.
+    pub dialect: Option<String>,
     /// The text starts inside the model's thinking; `None` when the record does not say.
     pub starts_in_reasoning: Option<bool>,
     /// The answer was cut off rather than ended.
     pub cut: bool,
+}
+
+impl Said {
+    /// The members, or columns, that say it.
+    pub const MEMBERS: [&str; 3] = ["dialect", "starts_in", "finish"];
+
+    /// Reads what stands in these; the error says what was expected and what came.
+    pub fn read([dialect, starts_in, finish]: [Option<&str>; 3]) -> Result<Self, String> {
+        Ok(Self {
+            dialect: dialect.filter(|name| *name != "auto").map(str::to_owned),
+            starts_in_reasoning: second("starts_in", starts_in, ["text", "reasoning"])?,
+            cut: second("finish", finish, ["end", "cut"])?.unwrap_or(false),
+        })
+    }
+
+    /// The same of the members of a record.
+    pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, String> {
+        let [dialect, starts_in, finish] = Self::MEMBERS.map(|name| fields.text(name));
+        let texts = (|| Ok([dialect?, starts_in?, finish?]))();
+        let texts: [Option<String>; 3] = texts.map_err(|error: WireError| error.to_string())?;
+        Self::read(texts.each_ref().map(Option::as_deref))
+    }
+}
+
+/// A word out of two: true for the second.
+fn second(name: &str, word: Option<&str>, words: [&str; 2]) -> Result<Option<bool>, String> {
+    let Some(word) = word else { return Ok(None) };
+    let place = words.iter().position(|known| *known == word).ok_or_else(|| {
+        let [first, second] = words;
+        format!("`{name}` should be `{first}` or `{second}`, got `{}`", excerpt(word))
+    })?;
+    Ok(Some(place == 1))
 }
 
 /// The id of a record: any JSON, given back byte for byte. `null` when there is none.
@@ -119,27 +158,14 @@ impl Request {
             }
             Err(error) => error.to_string(),
         })?;
-        let dialect = fields.text("dialect").map_err(|error| error.to_string())?;
         let tools = fields.get("tools").map(|json| known.read(json)).transpose();
         let tools = tools.map_err(|error| error.to_string())?;
-        Ok(Self {
-            id: id.clone(),
-            text,
-            dialect: dialect.filter(|name| name != "auto"),
-            tools,
-            starts_in_reasoning: one_of(
-                fields,
-                "starts_in",
-                "\"text\" or \"reasoning\"",
-                ["text", "reasoning"],
-            )?,
-            cut: one_of(fields, "finish", "\"end\" or \"cut\"", ["end", "cut"])?.unwrap_or(false),
-        })
+        Ok(Self { id: id.clone(), text, tools, said: Said::of(fields)? })
     }
 
     /// The error for a dialect that does not exist. `hint` says what to do.
     pub fn unknown_dialect(&self, hint: &str) -> RecordError {
-        let name = self.dialect.as_deref().unwrap_or("auto");
+        let name = self.said.dialect.as_deref().unwrap_or("auto");
         RecordError {
             id: self.id.clone(),
             code: RecordErrorCode::UnknownDialect,
@@ -173,6 +199,11 @@ impl RecordError {
     /// The error for what is not what it should be, and has no id that could be read.
     pub fn invalid(message: String) -> Self {
         Self::new(RecordId::default(), message)
+    }
+
+    /// The error for a dialect that does not exist.
+    pub(crate) fn unknown(error: UnknownDialect) -> Self {
+        Self { code: RecordErrorCode::UnknownDialect, ..Self::invalid(error.to_string()) }
     }
 
     /// Appends the line of the error with the record that it is about as a text, so that nothing is lost.
@@ -221,21 +252,6 @@ fn write_json(value: &(impl Serialize + ?Sized), lines: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "memory takes everything, and no key is anything but a string");
 }
 
-/// A member with two possible values: true for the second.
-fn one_of(
-    fields: &Fields<'_>,
-    name: &str,
-    expected: &str,
-    values: [&str; 2],
-) -> Result<Option<bool>, String> {
-    let Some(json) = fields.get(name) else { return Ok(None) };
-    match string(json, name) {
-        Ok(value) if value == values[0] => Ok(Some(false)),
-        Ok(value) if value == values[1] => Ok(Some(true)),
-        _ => Err(format!("`{name}` should be {expected}, got `{}`", excerpt(json))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use del_dialects::Message;
@@ -260,8 +276,8 @@ mod tests {
             br#"{"id":[1, 12345678901234567890123],"text":"a\n","dialect":"jamba","tools":[{"name":"f"}],"starts_in":"reasoning","finish":"cut","more":1}"#,
         )
         .unwrap();
-        assert_eq!((request.text.as_str(), request.dialect.as_deref()), ("a\n", Some("jamba")));
-        assert_eq!((request.starts_in_reasoning, request.cut), (Some(true), true));
+        assert_eq!((request.text.as_str(), request.said.dialect.as_deref()), ("a\n", Some("jamba")));
+        assert_eq!((request.said.starts_in_reasoning, request.said.cut), (Some(true), true));
         assert_eq!(request.tools.as_ref().unwrap()[0].name, "f");
         let mut line = Vec::new();
         request.write_answer(&Message::default(), &mut Ids::default(), &mut line);
@@ -276,10 +292,7 @@ mod tests {
     #[test]
     fn what_may_be_missing() {
         let request = request(br#"{"text":"","dialect":"auto"}"#).unwrap();
-        assert_eq!(
-            (request.dialect, request.tools, request.starts_in_reasoning, request.cut),
-            (None, None, None, false)
-        );
+        assert_eq!((request.said, request.tools), (super::Said::default(), None));
     }
 
     #[test]
@@ -306,7 +319,7 @@ mod tests {
         );
         assert_eq!(
             line(br#"{"id":7,"text":"","finish":"stop"}"#),
-            r#"{"id":7,"error":{"code":"invalid_request","message":"`finish` should be \"end\" or \"cut\", got `\"stop\"`"}}"#
+            r#"{"id":7,"error":{"code":"invalid_request","message":"`finish` should be `end` or `cut`, got `stop`"}}"#
         );
         assert!(line(b"nonsense").starts_with(r#"{"id":null,"error":{"code":"invalid_json","message":"expected a JSON object on one line, got `nonsense`"#));
     }

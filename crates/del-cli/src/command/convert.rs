@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let from = source(&options.from, catalog)?;
     let to = target(&options.to, catalog)?;
     let tools = options.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default();
-    let converter = Converter::new(from, to, !options.drop_thinking, tools);
+    let converter = Converter::new(from, to, !options.drop_thinking, tools).among(catalog.all());
     let converter = if options.keep_guesses { converter.with_guesses() } else { converter };
     #[cfg(feature = "bulk")]
     if let Some(out) = &options.bulk.out {

@@ -11,12 +11,13 @@ use anyhow::Result;
 use clap::Args;
 use del_detect::{Material, Report, examples};
 use del_tools::visible;
+use same_file::Handle;
 
 use crate::catalog::Catalog;
 use crate::common::Common;
 use crate::confined::{self, Question, Subject};
 use crate::exit::Exit;
-use crate::input::Input;
+use crate::input::{Input, not_written_over};
 use crate::interrupt::Interrupt;
 use crate::screen::look::Look;
 use crate::screen::stage;
@@ -56,6 +57,9 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     if options.confined {
         return confined::answer(catalog);
+    }
+    if let (Some(read), Some(written)) = (&options.file, &options.write) {
+        not_written_over(written, Handle::from_path(read).ok().as_ref())?;
     }
     let question = Question {
         subject: subject(options)?,

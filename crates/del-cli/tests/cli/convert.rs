@@ -90,6 +90,53 @@ fn records_keep_their_order_and_no_bad_one_is_lost() {
 }
 
 #[test]
+fn rejects_are_not_written_over_what_is_read() {
+    let files = directory(&[("in.jsonl", "{\"id\": 1, \"text\": \"hello\"}\n")]);
+    let (path, link) = (files.path().join("in.jsonl"), files.path().join("link"));
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    for rejects in [&path, &link] {
+        let convert = ["convert", "--to", "hermes", "--jsonl", "--rejects", &text(rejects)];
+        let refused = "would be written over while it is read; name another file";
+        run(&mut del(&[&convert[..], &[&text(&path)]].concat()), "").fails(2, refused);
+        let input = std::fs::File::open(&path).unwrap();
+        let redirected = del(&convert).stdin(input).output().unwrap();
+        assert_eq!(redirected.status.code(), Some(2));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"id\": 1, \"text\": \"hello\"}\n");
+    }
+}
+
+#[test]
+fn a_record_says_how_its_text_is_to_be_read() {
+    let convert = |record: Value| {
+        let done = run(&mut del(&["convert", "--to", "qwen3-coder", "--jsonl"]), &record.to_string());
+        done.out.lines().next().map(|line| serde_json::from_str::<Value>(line).unwrap()).unwrap()
+    };
+    // Markup of another dialect is text: one that the new dialect would read as a call.
+    let done =
+        convert(json!({"dialect": "mistral", "text": "Write <function=f>{\"a\":1}</function> to call."}));
+    assert_eq!(done["error"]["code"], "unrepresentable", "{done}");
+    let text = "[Calling tool: f({})]";
+    assert_eq!(
+        convert(json!({"dialect": "mistral", "text": text})),
+        json!({"dialect": "qwen3-coder", "text": text})
+    );
+    let thought = "I think so</think>[TOOL_CALLS]f[ARGS]{\"a\":1}";
+    let record =
+        json!({"starts_in": "reasoning", "finish": "cut", "dialect": "mistral-args", "text": thought});
+    let done = convert(record);
+    assert_eq!(
+        (&done["starts_in"], &done["dialect"], &done["finish"]),
+        (&json!("text"), &json!("qwen3-coder"), &json!("cut"))
+    );
+    let read = run(&mut del(&["parse", "--jsonl"]), &done.to_string());
+    let read: Value = serde_json::from_str(&read.out).unwrap();
+    assert_eq!((&read["reasoning"], &read["content"]), (&json!("I think so"), &Value::Null), "{read}");
+    assert_eq!(read["tool_calls"][0]["function"]["name"], "f");
+    let unknown = convert(json!({"id": 5, "dialect": "nope", "text": "x"}));
+    assert_eq!((&unknown["id"], &unknown["error"]["code"]), (&json!(5), &json!("unknown_dialect")));
+}
+
+#[test]
 fn a_record_comes_out_before_the_next_one_goes_in() {
     let mut child = del(&["convert", "--from", "hermes", "--to", "mistral-json", "--jsonl"])
         .stdin(Stdio::piped())

@@ -282,6 +282,15 @@ fn a_description_replaces_the_cases_of_an_earlier_one() {
 }
 
 #[test]
+fn what_is_read_is_not_written_over() {
+    let files = directory(&[("a.jinja", &made_up())]);
+    let path = text(&files.path().join("a.jinja"));
+    let refused = "a.jinja would be written over while it is read";
+    plain(&["detect", &path, "--write", &path]).fails(2, refused);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), made_up());
+}
+
+#[test]
 fn a_report_says_what_a_switch_does_to_thinking() {
     let end = "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}";
     let switched =

@@ -12,9 +12,29 @@ use crate::fields::{Fields, list, string};
 use crate::ids::Ids;
 use crate::native::{self, call_json};
 
+/// How the texts of a record are read.
+pub(super) struct Reading {
+    pub(super) from: Source,
+    pub(super) starts: Start,
+    pub(super) end: End,
+}
+
+impl Reading {
+    /// As any text in this.
+    pub(super) fn of(from: &Source) -> Self {
+        Self { from: from.clone(), starts: Start::Unknown, end: End::End }
+    }
+
+    /// As the texts of a transcript, which are whole.
+    pub(super) fn of_list(self) -> Self {
+        Self::of(&self.from)
+    }
+}
+
 /// One record on its way.
 pub(super) struct Record<'c> {
     converter: &'c Converter,
+    reading: Reading,
     tools: Arc<[Tool]>,
     ids: Ids,
     /// Ids that were given to calls and wait for their results.
@@ -24,9 +44,10 @@ pub(super) struct Record<'c> {
 }
 
 impl<'c> Record<'c> {
-    pub(super) fn new(converter: &'c Converter, tools: Arc<[Tool]>, number: u64) -> Self {
+    pub(super) fn new(converter: &'c Converter, tools: Arc<[Tool]>, reading: Reading, number: u64) -> Self {
         Self {
             converter,
+            reading,
             tools,
             ids: Ids::of_line(number),
             waiting: VecDeque::new(),
@@ -63,7 +84,7 @@ impl<'c> Record<'c> {
     /// An assistant's message.
     fn message(&mut self, json: &str, fields: &Fields<'_>) -> Result<String, ConvertError> {
         let native = fields.has("tool_calls") || fields.has("function_call");
-        let answer = match (&self.converter.from, native) {
+        let answer = match (&self.reading.from, native) {
             (Source::Native, false) => return Ok(json.to_owned()),
             (Source::Native, true) => native::read(json)?,
             (_, false) => self.read(&content(fields)?)?,
@@ -133,15 +154,15 @@ impl<'c> Record<'c> {
     }
 
     fn read(&self, text: &str) -> Result<Message, ConvertError> {
-        let turn = Turn::new(Arc::clone(&self.tools)).starting(Start::Unknown);
-        let mut parser = match &self.converter.from {
+        let turn = Turn::new(Arc::clone(&self.tools)).starting(self.reading.starts);
+        let mut parser = match &self.reading.from {
             Source::Text(dialect) => dialect.parser(turn),
             Source::Any(all) => all.parser(turn),
             Source::Native => return Ok(native::read(text)?),
         };
         let mut collect = Collect::new();
         parser.push(text, &mut collect);
-        parser.finish(End::End, &mut collect);
+        parser.finish(self.reading.end, &mut collect);
         Ok(collect.into_message())
     }
 

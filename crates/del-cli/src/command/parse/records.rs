@@ -88,7 +88,7 @@ pub(super) fn read_into(
     request: &mut Request,
     sink: &mut dyn Sink,
 ) -> Result<(), RecordError> {
-    let dialect = match request.dialect.as_deref() {
+    let dialect = match request.said.dialect.as_deref() {
         None => reader.dialect.clone(),
         Some(name) => Dialect::named(name, reader.catalog)
             .map_err(|_| request.unknown_dialect(&reader.catalog.hint(name)))?,
@@ -102,13 +102,13 @@ pub(super) fn read_into(
         });
     };
     let tools = request.tools.take().unwrap_or_else(|| Arc::clone(&reader.turn.tools));
-    let starts = match request.starts_in_reasoning {
+    let starts = match request.said.starts_in_reasoning {
         Some(true) => Start::Reasoning,
         Some(false) => Start::Text,
         None => reader.turn.starts,
     };
     let turn = Turn::new(tools).starting(starts).limited(reader.turn.limits.clone());
-    let end = if request.cut { End::Cut } else { reader.end };
+    let end = if request.said.cut { End::Cut } else { reader.end };
     reader.read_text(reader.catalog.parser(choice, turn), &request.text, end, sink);
     Ok(())
 }
