@@ -50,6 +50,8 @@ pub(crate) struct Config {
     /// The profile that holds where none is asked for, and its line.
     profile: Option<(String, usize)>,
     pub(crate) hooks: Vec<Hook>,
+    /// What a project's file has that is for the user's alone.
+    pub(crate) refused: Vec<Refused>,
 }
 
 /// Whose file it is, which says what may stand in it.
@@ -81,7 +83,9 @@ pub(crate) fn path() -> Option<PathBuf> {
 impl Config {
     /// The user's file.
     pub(crate) fn load() -> Result<Self> {
-        let Some(path) = path().filter(|path| path.exists()) else { return Ok(Self::default()) };
+        let Some(path) = path().filter(|path| path.symlink_metadata().is_ok()) else {
+            return Ok(Self::default());
+        };
         let text = read_text(&path, Exit::Configuration)?;
         Self::parse(&text, &path, Whose::User).map_err(|wrong| Exit::Configuration.because(wrong.to_string()))
     }
@@ -111,6 +115,11 @@ impl Config {
                 }
                 ("profile", DeValue::String(wanted)) if whose == Whose::User => {
                     config.profile = Some((wanted.to_string(), file.line(name.span().start)));
+                }
+                (key @ ("profiles" | "profile"), _) if whose == Whose::Project => {
+                    let key = if key == "profile" { "profile" } else { "profiles" };
+                    let line = file.line(name.span().start);
+                    config.refused.push(Refused { key, line, why: key::OF_YOURS.to_owned() });
                 }
                 ("hooks", DeValue::Table(_)) => {
                     config.hooks = hooks::in_toml(text, whose == Whose::Project)
@@ -151,7 +160,8 @@ impl Config {
     pub(crate) fn words_of_profile(&self, name: &str, keys: &[&str]) -> Result<Vec<String>> {
         let settings =
             self.profile_called(name).ok_or_else(|| Exit::Configuration.because(self.no_profile(name)))?;
-        let wanted = settings.iter().filter(|setting| keys.contains(&setting.key.name));
+        let without = without_a_key(settings);
+        let wanted = settings.iter().chain(&without).filter(|setting| keys.contains(&setting.key.name));
         let words = |setting: &Setting| {
             let option = setting.key.option();
             setting.values.iter().map(|value| format!("--{option}={value}")).collect::<Vec<_>>()
@@ -166,10 +176,20 @@ impl Config {
             let profile = self.profile_called(name).ok_or_else(|| {
                 Exit::Configuration.because(format!("--profile: {}", self.no_profile(name)))
             })?;
-            layers.take_profile(profile.clone(), wanted.is_some());
+            let settings = profile.iter().cloned().chain(without_a_key(profile)).collect();
+            layers.take_profile(settings, wanted.is_some());
         }
         Ok(layers)
     }
+}
+
+/// What says that a profile's server gets no key, where the profile has an address and names no key for it: one in the
+/// environment is for another.
+fn without_a_key(profile: &[Setting]) -> Option<Setting> {
+    let of = |name: &str| profile.iter().find(|setting| setting.key.name == name);
+    let address = of("base_url").filter(|_| of("api_key_env").is_none())?;
+    let key = KEYS.iter().find(|key| key.name == "api_key_env")?;
+    Some(Setting { key, values: vec![String::new()], ..address.clone() })
 }
 
 /// The text of a file that is being read.
@@ -193,7 +213,8 @@ impl File<'_> {
         for (name, value) in table {
             let at = name.span().start;
             let key = KEYS.iter().find(|key| key.name == name.get_ref()).ok_or_else(|| {
-                let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+                let own = if *origin == Origin::File { &["profile", "profiles", "hooks"][..] } else { &[] };
+                let names: Vec<&str> = KEYS.iter().map(|key| key.name).chain(own.iter().copied()).collect();
                 let got = name.get_ref().as_ref();
                 let meant = get_close_matches(got, &names, 1, 0.7);
                 let meant = meant.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();

@@ -4,6 +4,7 @@
 
 mod question;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ use crate::config::{self, Config, KEYS, Layers, Setting, Whose};
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hooks::Hook;
+use crate::input::plain;
 use crate::prompts::{self, Prompt};
 use crate::say;
 use crate::trust::Trust;
@@ -124,7 +126,7 @@ impl Project {
         self.trusted_config().map(|config| config.hooks.clone()).unwrap_or_default()
     }
 
-    fn trusted_config(&self) -> Option<&Config> {
+    pub(crate) fn trusted_config(&self) -> Option<&Config> {
         self.parts.iter().filter(|part| part.is_trusted()).find_map(|part| match &part.kind {
             Kind::Settings(config) => Some(config),
             Kind::Servers(_) | Kind::Prompt(_) => None,
@@ -308,27 +310,37 @@ fn up<'d>(directory: &'d Path, root: &'d Path) -> impl Iterator<Item = &'d Path>
     directory.ancestors().take_while(move |ancestor| ancestor.starts_with(root))
 }
 
-/// The content of a regular file that is not too long.
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let metadata = std::fs::symlink_metadata(path).ok()?;
-    let regular = metadata.is_file() && metadata.len() <= LONGEST;
-    regular.then(|| std::fs::read(path).ok())?
+/// The content of a file, if there is one, or why it cannot be followed.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    let wrong = |got: &str| Err(format!("{}: expected a file of at most 1 MiB, got {got}", path.display()));
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => wrong("a link, and those are not followed"),
+        Ok(metadata) if !metadata.is_file() => wrong("something else"),
+        Ok(metadata) if metadata.len() > LONGEST => wrong(&format!("{} bytes", metadata.len())),
+        Ok(_) => match std::fs::read(path) {
+            Ok(content) => Ok(Some(content)),
+            Err(error) => wrong(&plain(&error)),
+        },
+        // Neither is there a file where a directory on the way is none.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => wrong(&plain(&error)),
+    }
 }
 
 /// The settings in a folder, or what is wrong with them.
 fn settings(folder: &Path, _: &Path) -> Result<Option<Part>, String> {
     let path = folder.join(SETTINGS);
-    let Some(content) = read(&path) else { return Ok(None) };
+    let Some(content) = read(&path)? else { return Ok(None) };
     let config = Config::parse(&String::from_utf8_lossy(&content), &path, Whose::Project);
     let config = config.map_err(|wrong| wrong.to_string())?;
-    let empty = config.settings.is_empty() && config.hooks.is_empty();
+    let empty = config.settings.is_empty() && config.hooks.is_empty() && config.refused.is_empty();
     Ok((!empty).then(|| Part { path, content, kind: Kind::Settings(config), said: None }))
 }
 
 /// The commands and skills in a folder.
 fn prompts_in(folder: &Path) -> Vec<Part> {
     let part = |(name, kind, path): (String, prompts::Kind, PathBuf)| {
-        let content = read(&path)?;
+        let content = read(&path).ok()??;
         let prompt = Prompt::parse(name, kind, &path, &String::from_utf8_lossy(&content));
         Some(Part { path, content, kind: Kind::Prompt(prompt), said: None })
     };
@@ -338,7 +350,7 @@ fn prompts_in(folder: &Path) -> Vec<Part> {
 /// The MCP servers of a folder, or what is wrong with their file.
 fn servers(folder: &Path, directory: &Path) -> Result<Option<Part>, String> {
     let path = folder.join(SERVERS);
-    let Some(content) = read(&path) else { return Ok(None) };
+    let Some(content) = read(&path)? else { return Ok(None) };
     let config = del_mcp::Config::parse(&content, &path, Source::Project);
     let mut config = config.map_err(|error| format!("the MCP servers of {SERVERS}: {error}"))?;
     for server in &mut config.servers {

@@ -11,10 +11,12 @@ use std::time::Duration;
 use anyhow::Result;
 use del_agent::Failure;
 use del_detect::Material;
+use del_judge::without_password;
 use del_proxy::{Engine, Upstream};
 use del_wire::count::{Counted, Counter};
 use del_wire::{ApiErrorKind, ServerApi};
 pub(crate) use options::{ApiOption, ModelOptions, ServerOptions};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 use serde_json::Value;
@@ -27,8 +29,10 @@ use crate::tls;
 #[derive(Debug)]
 pub(crate) struct Server {
     client: Client,
-    /// Without a slash at the end.
+    /// Without a slash at the end, and without the name and password that it was given with.
     pub(crate) base: String,
+    /// What those are sent as.
+    login: Option<HeaderValue>,
     /// It is on this machine, and no other stands between.
     way: Way,
     key: Option<String>,
@@ -165,7 +169,8 @@ impl Server {
     /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named. A
     /// connection has to stand within `connect`.
     pub(crate) fn into_upstream(self, connect: Duration) -> Result<Upstream> {
-        let Self { base, way, key, given, engine, takes_tools, .. } = self;
+        let Self { base, login, way, key, given, engine, takes_tools, .. } = self;
+        let client = |way| with_login(client(way), login.as_ref());
         let pooled = client(way)
             .connect_timeout(connect)
             .pool_max_idle_per_host(MOST_IDLE)
@@ -173,7 +178,8 @@ impl Server {
             .build()?;
         let fresh = client(way).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
-        if way != Way::Any || !PROXIES.iter().any(|name| variable(name).is_some()) {
+        let proxied = way == Way::Any && PROXIES.iter().any(|name| variable(name).is_some());
+        if !proxied && login.is_none() {
             upstream = upstream.direct(connect);
         }
         upstream.passes_keys = given;
@@ -221,30 +227,47 @@ impl Server {
         None
     }
 
-    fn new(base: &str, key: Option<String>) -> Result<Self> {
+    /// The address of a server, or what is wrong with it.
+    fn url(base: &str) -> std::result::Result<Url, String> {
         let wrong = |reason: &str| {
-            Exit::Usage.because(format!(
-                "expected the address of a model server such as http://127.0.0.1:11434/v1, got `{base}` ({reason})"
-            ))
+            let got = without_password(base);
+            format!(
+                "expected the address of a model server such as http://127.0.0.1:11434/v1, got `{got}` ({reason})"
+            )
         };
-        let base = base.trim().trim_end_matches('/');
-        let url = Url::parse(base).map_err(|error| wrong(&error.to_string()))?;
-        let host = match url.host_str() {
-            Some(host) if matches!(url.scheme(), "http" | "https") => host,
-            _ => return Err(wrong("no http address")),
-        };
+        let url = Url::parse(base.trim()).map_err(|error| wrong(&error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(wrong("no http address"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("what is asked for is put behind it, so it ends with a path"));
+        }
+        Ok(url)
+    }
+
+    fn new(base: &str, key: Option<String>) -> Result<Self> {
+        let mut url = Self::url(base).map_err(|wrong| Exit::Usage.because(wrong))?;
+        let login = login(&url)?;
+        // What has a host can have them.
+        let _ = (url.set_username(""), url.set_password(None));
+        let host = url.host_str().unwrap_or_default();
         let way = match (host, url.scheme()) {
             ("localhost" | "127.0.0.1" | "[::1]", "http") => Way::Plain,
             ("localhost" | "127.0.0.1" | "[::1]", _) => Way::Here,
             _ => Way::Any,
         };
+        let base = if login.is_some() { url.as_str() } else { base.trim() }.trim_end_matches('/');
         let base = base.trim_end_matches("/chat/completions").to_owned();
         let (models, engine) = (Vec::new(), None);
-        let client = client(way).connect_timeout(CONNECT).read_timeout(SILENCE).pool_max_idle_per_host(0);
+        let client = with_login(client(way), login.as_ref())
+            .connect_timeout(CONNECT)
+            .read_timeout(SILENCE)
+            .pool_max_idle_per_host(0);
         let client = client.build()?;
         Ok(Self {
             client,
             base,
+            login,
             way,
             key,
             api: ServerApi::default(),
@@ -264,10 +287,11 @@ impl Server {
             Failure::Refused { status, mut error }
                 if error.kind == ApiErrorKind::Authentication && self.key.is_none() =>
             {
-                let why = if self.given {
-                    format!("{} is not set", options::usual_key(self.api))
-                } else {
-                    "a server that was merely found gets none".to_owned()
+                let usual = options::usual_key(self.api);
+                let why = match variable(usual) {
+                    _ if !self.given => "a server that was merely found gets none".to_owned(),
+                    None => format!("{usual} is not set"),
+                    Some(_) => "the profile with its address names no `api_key_env`".to_owned(),
                 };
                 error.message = format!("{} (no key was sent: {why})", error.message);
                 Failure::Refused { status, error }
@@ -315,6 +339,21 @@ pub(crate) fn client(way: Way) -> ClientBuilder {
         // To read the certificates of the system is most of what a start costs.
         Way::Plain => client.no_proxy().tls_certs_only([]),
     }
+}
+
+/// The name and the password in an address, as a header.
+fn login(url: &Url) -> Result<Option<HeaderValue>> {
+    if url.username().is_empty() && url.password().is_none() {
+        return Ok(None);
+    }
+    let request = Client::builder().tls_certs_only([]).build()?.get(url.clone()).build()?;
+    Ok(request.headers().get(AUTHORIZATION).cloned())
+}
+
+/// The client with this header, where a request has no other key.
+fn with_login(client: ClientBuilder, login: Option<&HeaderValue>) -> ClientBuilder {
+    let Some(login) = login else { return client };
+    client.default_headers(HeaderMap::from_iter([(AUTHORIZATION, login.clone())]))
 }
 
 /// What is asked of one server, and its key, is for no other.

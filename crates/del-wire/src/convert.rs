@@ -169,7 +169,9 @@ impl Converter {
         let from = match dialect.as_deref() {
             None => self.from.clone(),
             Some(native::NAME) => Source::Native,
-            Some(name) => Source::Text(Arc::clone(dialects.named(name).map_err(RecordError::unknown)?)),
+            Some(name) => {
+                Source::Text(Arc::clone(dialects.named(name).map_err(|error| RecordError::unknown(&error))?))
+            }
         };
         let starts = match starts_in_reasoning {
             None => Start::Unknown,

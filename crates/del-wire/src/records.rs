@@ -202,7 +202,7 @@ impl RecordError {
     }
 
     /// The error for a dialect that does not exist.
-    pub(crate) fn unknown(error: UnknownDialect) -> Self {
+    pub(crate) fn unknown(error: &UnknownDialect) -> Self {
         Self { code: RecordErrorCode::UnknownDialect, ..Self::invalid(error.to_string()) }
     }
 

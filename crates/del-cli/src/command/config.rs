@@ -99,7 +99,7 @@ fn show(json: bool, common: &Common) -> Result<Exit> {
     let mut layers = Config::load()?.layers(common.profile.as_deref())?;
     let project = Path::new(".").canonicalize().map(|here| Project::find(&here)).unwrap_or_default();
     project.complain();
-    for refused in layers.refused(&project.settings()) {
+    for refused in project.trusted_config().map(|config| layers.refused(config)).unwrap_or_default() {
         let Refused { key, line, why } = refused;
         say(format!("{}:{line}: {key} does not count: {why}", project::SETTINGS));
     }

@@ -98,7 +98,8 @@ const SANDBOX: Project = Project::Stricter(&["off", "auto", "on", "bwrap"]);
 const OFF_ON: Project = Project::Stricter(&["false", "true"]);
 const ASKS: Project = Project::Never("it would let things happen without a question");
 const SENDS: Project = Project::Never("it would say where your questions and your key are sent");
-const YOURS: Project = Project::Never("it is a matter of your own machine");
+const YOURS: Project = Project::Never(OF_YOURS);
+pub(super) const OF_YOURS: &str = "it is a matter of your own machine";
 
 const fn key(name: &'static str, kind: Kind, scope: Scope, project: Project, example: &'static str) -> Key {
     Key { name, kind, scope, project, variables: &[], example }

@@ -1,7 +1,7 @@
 //! What counts, where several files say something: the user's file, a profile in it, and the project's file.
 
 use super::key::{Key, Project};
-use super::{OF_A_SERVER, Origin, Setting};
+use super::{Config, OF_A_SERVER, Origin, Setting};
 
 /// What all files together set.
 #[derive(Debug, Clone, Default)]
@@ -47,13 +47,13 @@ impl Layers {
         }
     }
 
-    /// What of a project's settings does not count, and why.
-    pub(crate) fn refused(&self, settings: &[Setting]) -> Vec<Refused> {
+    /// What of a project's file does not count, and why.
+    pub(crate) fn refused(&self, Config { settings, refused: others, .. }: &Config) -> Vec<Refused> {
         let refused = |setting: &Setting| {
             let why = self.weigh(setting).err()?;
             Some(Refused { key: setting.key.name, line: setting.line, why })
         };
-        settings.iter().filter_map(refused).collect()
+        others.iter().cloned().chain(settings.iter().filter_map(refused)).collect()
     }
 
     /// Whether a project may say this.

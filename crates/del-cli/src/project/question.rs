@@ -6,7 +6,7 @@ use std::fmt::Write;
 use del_tools::{counted, visible};
 
 use super::{Kind, Part, Project};
-use crate::config::{Layers, Setting};
+use crate::config::{Config, Layers, Setting};
 use crate::hooks::{self, Hook};
 use crate::layout::QUOTED;
 use crate::prompts::{self, Prompt};
@@ -33,7 +33,7 @@ impl Project {
             let _ = write!(text, "\n  {}", one_line(&self.name(part)));
             match &part.kind {
                 Kind::Settings(config) => {
-                    tell_settings(&mut text, &config.settings, layers);
+                    tell_settings(&mut text, config, layers);
                     tell_hooks(&mut text, &config.hooks);
                 }
                 Kind::Servers(config) => tell_servers(&mut text, config),
@@ -44,10 +44,10 @@ impl Project {
     }
 }
 
-fn tell_settings(text: &mut String, settings: &[Setting], layers: &Layers) {
-    let refused = layers.refused(settings);
+fn tell_settings(text: &mut String, config: &Config, layers: &Layers) {
+    let refused = layers.refused(config);
     let counts = |setting: &&Setting| refused.iter().all(|refused| refused.line != setting.line);
-    for setting in settings.iter().filter(counts) {
+    for setting in config.settings.iter().filter(counts) {
         let _ = write!(text, "\n    {} = {}", setting.key.name, one_line(&setting.values.join(", ")));
     }
     for refused in &refused {

@@ -7,7 +7,7 @@ use del_proxy::Engine;
 use del_wire::ServerApi;
 use reqwest::StatusCode;
 
-use super::{ASK, Server, options, reason, told};
+use super::{ASK, Server, options, reason, told, variable};
 use crate::exit::Exit;
 use crate::say;
 
@@ -45,11 +45,13 @@ impl Server {
                 )));
             }
             Listing::Refused(status) => {
+                let usual = options::usual_key(self.api);
+                let set = if variable(usual).is_none() { format!("set {usual}, or ") } else { String::new() };
                 return Err(Exit::Authentication.because(format!(
-                    "the model server at {} wants another key (status {}); set {}, or name a variable with {key_name}",
+                    "the model server at {} wants another key (status {}); {set}name a variable with {key_name}, \
+                    in a profile with `api_key_env`",
                     self.base,
                     status.as_u16(),
-                    options::usual_key(self.api)
                 )));
             }
             Listing::Models(listed) => self.learn(listed).await,

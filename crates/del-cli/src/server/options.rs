@@ -15,7 +15,7 @@ use crate::say;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServerOptions {
     /// The model server, usually ending in /v1 [default: `OPENAI_BASE_URL`, `OLLAMA_HOST`, or the first found here]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address)]
     pub(crate) base_url: Option<String>,
     /// The API that it speaks [default: ollama where Ollama answers, anthropic at api.anthropic.com, else openai]
     #[arg(long, value_enum, value_name = "API")]
@@ -23,7 +23,7 @@ pub(crate) struct ServerOptions {
     /// The model [default: the first that the server has]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The variable that holds the key for the server [default: `OPENAI_API_KEY`, or `ANTHROPIC_API_KEY` with that API]
+    /// The variable that holds the key for the server, '' for no key [default: `OPENAI_API_KEY`, or `ANTHROPIC_API_KEY` with that API]
     #[arg(long, value_name = "VAR")]
     pub(crate) api_key_env: Option<String>,
     /// What the address and the key are called on the command line
@@ -79,6 +79,11 @@ enum ThinkOption {
     High,
 }
 
+/// An address of a server, as it was given.
+fn address(text: &str) -> Result<String, String> {
+    Server::url(text).map(|_| text.to_owned())
+}
+
 /// Where Anthropic itself is.
 const ANTHROPIC: &str = "https://api.anthropic.com/v1";
 
@@ -106,6 +111,7 @@ impl ServerOptions {
     /// The key that they name, or else the `usual` one of the API.
     pub(super) fn key(&self, usual: bool, api: ServerApi) -> Result<Option<String>> {
         let (name, key) = match &self.api_key_env {
+            Some(name) if name.is_empty() => return Ok(None),
             Some(name) => {
                 let unset = || {
                     Exit::Configuration

@@ -61,6 +61,23 @@ fn what_the_file_says_holds_unless_somebody_says_otherwise() {
 }
 
 #[test]
+fn a_password_in_an_address_is_sent_and_never_shown() {
+    let server = Server::new(vec![says("Yes."), says("Yes.")]);
+    let address = server.url().replace("http://", "http://user:pa%3A55@");
+    let home = home("");
+    let got = with(&home, &["-p", "hello", "--base-url", &address, "--output-format", "stream-json"], &[]);
+    assert!(got.code == 0 && got.out.contains(server.url()), "{got:#?}");
+    assert!(![&got.out, &got.err].iter().any(|text| text.contains("55@")), "{got:#?}");
+    let seen = server.completions().into_iter().map(|seen| seen.authorization).collect::<Vec<_>>();
+    assert_eq!(seen, [Some("Basic dXNlcjpwYTo1NQ==".to_owned())]);
+    let sessions = with(&home, &["sessions", "--all", "--json"], &[]);
+    assert!(sessions.out.contains("hello") && !sessions.out.contains("55@"), "{sessions:#?}");
+    let gone = with(&home, &["-p", "hello", "--base-url", "http://user:pa55@127.0.0.1:9/v1"], &[]);
+    assert!(gone.code != 0 && gone.err.contains("http://127.0.0.1:9/v1"), "{gone:#?}");
+    with(&home, &["-p", "hello", "--base-url", "http://h/v1?k=1"], &[]).fails(2, "so it ends with a path");
+}
+
+#[test]
 fn rules_of_the_file_and_of_the_command_line_add_up() {
     let home = home("allow_tool = [\"run_command(touch:*)\"]\ndeny_tool = [\"write_file\"]\n");
     let call = |tool: &str, arguments: Value, options: &[&str]| {
@@ -106,6 +123,21 @@ fn a_file_that_is_wrong_stops_what_would_use_it_and_nothing_else() {
     assert_eq!(with(&home, &["completions", "bash"], &[]).code, 0);
     std::fs::write(file(&home), b"model = \"\xff\"").unwrap();
     with(&home, &["tools"], &[]).fails(52, "expected UTF-8");
+}
+
+#[test]
+fn an_address_that_is_none_is_said_with_its_line() {
+    for (text, says) in [
+        ("base_url = \"foo bar\"\n", "config.toml:1: base_url: expected the address of a model server"),
+        ("\n[profiles.x]\nbase_url = \"ftp://x\"\n", "config.toml:3: base_url: expected the address"),
+        ("modle = 1\n", "dialect_dir, profile, profiles, hooks; got `modle`"),
+    ] {
+        with(&home(text), &["-p", "hi"], &[]).fails(52, says);
+    }
+    // One that leads nowhere is no file that is not there.
+    let home = directory(&[(".config/del/x", "")]);
+    std::os::unix::fs::symlink("gone", home.path().join(".config/del/config.toml")).unwrap();
+    with(&home, &["models"], &[]).fails(52, "config.toml");
 }
 
 #[test]

@@ -170,8 +170,14 @@ fn a_link_is_no_file_of_the_projects_and_a_mistake_is_said() {
     let home = directory(&[]);
     let files = directory(&[("elsewhere.toml", "max_turns = 7\n"), (".del/x", "")]);
     std::os::unix::fs::symlink("../elsewhere.toml", files.path().join(".del/config.toml")).unwrap();
-    at(&files, &home, "", &["trust", "-y"]).fails(1, "brings nothing along");
+    let link = "config.toml: expected a file of at most 1 MiB, got a link, and those are not followed";
+    at(&files, &home, "", &["trust", "-y"]).fails(52, link);
+    let require = ["-p", "hi", "--base-url", "http://127.0.0.1:9/v1", "--project", "require"];
+    at(&files, &home, "", &require).fails(52, link);
     std::fs::remove_file(files.path().join(".del/config.toml")).unwrap();
+    let long = format!("deny_tool = [\"write_file\"]\n{}", "#\n".repeat(1 << 20));
+    std::fs::write(files.path().join(".del/config.toml"), long).unwrap();
+    at(&files, &home, "", &["trust", "-y"]).fails(52, "at most 1 MiB, got 2097179 bytes");
     std::fs::write(files.path().join(".del/config.toml"), "\nmodle = 5\n").unwrap();
     let got = at(&files, &home, "", &["trust", "-y"]);
     got.fails(52, ".del/config.toml:2: expected one of base_url");
@@ -204,6 +210,16 @@ fn a_profile_is_a_set_of_values_with_a_name() {
     // A profile with a server of its own does not get the key of the other.
     assert_eq!(ask(&["--profile", "there"]).out, "Other.\n");
     assert_eq!((model(&other, 0).as_str(), &other.completions()[0].authorization), ("far", &None));
+    // Nor one of the environment, which is for the server that this names, or for that of the API.
+    let keyed = |options: &[&str]| {
+        let mut command = del(&[&["-p", "hi"], options].concat());
+        command.env("OPENAI_BASE_URL", one.url()).env("OPENAI_API_KEY", "env").env("KEY", "secret");
+        run(command.env("HOME", home.path()).current_dir(home.path()), "")
+    };
+    assert_eq!(keyed(&["--profile", "there"]).out, "Other.\n");
+    assert_eq!(other.completions()[1].authorization, None);
+    assert_eq!(keyed(&["--profile", "there", "--api-key-env", "OPENAI_API_KEY"]).out, "Other.\n");
+    assert_eq!(other.completions()[2].authorization.as_deref(), Some("Bearer env"));
     // It was asked for: the environment does not take its place.
     let mut command = del(&["-p", "hi", "--profile", "there"]);
     let command = command.env("HOME", home.path()).env("OPENAI_BASE_URL", one.url()).env("KEY", "secret");
@@ -218,4 +234,25 @@ fn a_profile_is_a_set_of_values_with_a_name() {
     assert_eq!(ask(&["--profile", "big"]).out, "One.\n");
     std::fs::write(home.path().join(".config/del/config.toml"), "profile = \"x\"\n").unwrap();
     ask(&[]).fails(52, "config.toml:1: profile: expected the name of a table [profiles.NAME]");
+}
+
+#[test]
+fn profiles_of_a_project_are_named_and_the_rest_counts() {
+    let home = directory(&[]);
+    let config = "deny_tool = [\"write_file\"]\nprofile = \"x\"\n[profiles.x]\nmodel = \"y\"\n";
+    let files = directory(&[(".del/config.toml", config)]);
+    let got = at(&files, &home, "", &["trust", "-y"]);
+    assert!(got.code == 0 && got.out.contains("trusted: .del/config.toml"), "{got:#?}");
+    let shown = at(&files, &home, "", &["config", "show", "--json"]);
+    for refused in [
+        ".del/config.toml:2: profile does not count: it is a matter of your own machine",
+        ".del/config.toml:3: profiles does not count",
+    ] {
+        assert!(shown.err.contains(refused), "{shown:#?}");
+    }
+    let rows = shown.json();
+    assert_eq!(
+        rows.as_array().unwrap().iter().find(|row| row["key"] == "deny_tool").unwrap()["value"],
+        "write_file"
+    );
 }
