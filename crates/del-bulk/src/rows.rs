@@ -158,6 +158,6 @@ pub(crate) fn column<'a>(batch: &'a RecordBatch, name: &str) -> Option<Texts<'a>
 }
 
 /// The string of a row in a column that may be missing.
-pub(crate) fn cell<'a>(texts: Option<Texts<'a>>, row: usize) -> Option<&'a str> {
+pub(crate) fn cell(texts: Option<Texts<'_>>, row: usize) -> Option<&str> {
     texts.and_then(|texts| texts.get(row))
 }
