@@ -37,6 +37,8 @@ struct Utf8 {
 }
 
 const PIECE: usize = 64 * 1024;
+/// The longest text that is read as one.
+const MAX_TEXT: usize = 1 << 30;
 
 impl Input {
     /// Opens a file; `None` and `-` are standard input.
@@ -125,10 +127,15 @@ impl Input {
         Ok(())
     }
 
-    /// The whole text.
+    /// The whole text, which is held in memory.
     pub(crate) fn text(self) -> Result<String> {
-        let mut text = String::new();
+        let (mut text, name) = (String::new(), self.name.clone());
         self.pieces(&mut |piece| {
+            if text.len() + piece.len() > MAX_TEXT {
+                return Err(
+                    Exit::BadInput.because(format!("{name}: expected at most 1 GiB of text, got more"))
+                );
+            }
             text.push_str(piece);
             Ok(())
         })?;

@@ -168,15 +168,11 @@ fn edit(common: &Common) -> Result<Exit> {
     let path = file()?;
     let failed =
         |error: std::io::Error| Exit::Failed.because(format!("{}: {}", path.display(), plain(&error)));
-    let before = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => template(),
-        Err(error) => return Err(failed(error)),
-    };
+    let before = content(&path).map_err(failed)?;
     let tty = terminal::open().ok_or_else(|| Exit::Failed.because("there is no terminal to edit on"))?;
     let editor =
         editing::editor().ok_or_else(|| Exit::Failed.because("expected an editor in VISUAL or EDITOR"))?;
-    let mut text = before;
+    let mut text = before.clone().unwrap_or_else(template);
     loop {
         text = match editing::text(&tty, &editor, "config.toml", &text).map_err(failed)? {
             Edited::Text(new) => new,
@@ -197,12 +193,27 @@ fn edit(common: &Common) -> Result<Exit> {
             return Err(Exit::Configuration.because(format!("it stays as it was: {wrong}")));
         }
     }
+    if content(&path).map_err(failed)? != before {
+        let mine = path.with_extension("toml.edited");
+        write(&mine, &text).map_err(failed)?;
+        let (path, mine) = (path.display(), mine.display());
+        return Err(Exit::Failed
+            .because(format!("{path} was changed meanwhile, and stays so; what you wrote is in {mine}")));
+    }
     write(&path, &text).map_err(failed)?;
     say(format!("changed {}", path.display()));
     Ok(Exit::Done)
 }
 
-/// Writes the file whole or not at all, for the user alone.
+/// What is in the file, if it is there.
+fn content(path: &Path) -> std::io::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Writes the file whole or not at all: a new one for the user alone, another one for whom it was.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     // A link stands for the file that it leads to.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -210,6 +221,9 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
+    if let Ok(old) = std::fs::metadata(&path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
     file.as_file().sync_all()?;
     file.persist(&path)?;
     Ok(())

@@ -1,6 +1,6 @@
 //! `del tools`: the built-in tools.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -15,6 +15,7 @@ use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hands::{self, Consenting, Hands, Workplace};
+use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::screen::stage;
 use crate::table::Table;
@@ -137,10 +138,7 @@ fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) ->
     }
     let mut arguments = options.arguments.clone();
     if arguments == "-" {
-        arguments.clear();
-        std::io::stdin().read_to_string(&mut arguments).map_err(|error| {
-            Exit::BadInput.because(format!("cannot read standard input: {}", crate::input::plain(&error)))
-        })?;
+        arguments = Input::open(None)?.text()?;
     }
     let mut hands = Hands::new(toolset, &options.workplace, &options.consenting)?;
     let cancel = Interrupt::listen(stage::CURTAIN)?.begin();

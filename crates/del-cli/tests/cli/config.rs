@@ -208,3 +208,35 @@ fn the_file_is_changed_in_the_users_editor_and_only_to_one_that_can_be_read() {
     assert_eq!(std::fs::read_to_string(file(&home)).unwrap(), "model = \"two\"\n");
     assert!(edit().end().0.contains("was not changed"));
 }
+
+#[test]
+fn what_changed_while_the_editor_was_open_is_not_lost() {
+    let home = home("model = \"one\"\n");
+    std::fs::set_permissions(file(&home), std::fs::Permissions::from_mode(0o640)).unwrap();
+    let path = home.path().join("editor");
+    let other = format!(
+        "#!/bin/sh\necho 'model = \"mine\"' > \"$1\"\n[ ! -e meanwhile ] || mv meanwhile '{}'\n",
+        text(&file(&home))
+    );
+    std::fs::write(&path, other).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let edit = || {
+        Terminal::with(
+            &home,
+            &["config", "edit"],
+            100,
+            &[("HOME", &text(home.path())), ("VISUAL", &text(&path))],
+        )
+    };
+    std::fs::write(home.path().join("meanwhile"), "model = \"theirs\"\n").unwrap();
+    edit().until("was changed meanwhile, and stays so");
+    assert_eq!(std::fs::read_to_string(file(&home)).unwrap(), "model = \"theirs\"\n");
+    assert_eq!(
+        std::fs::read_to_string(home.path().join(".config/del/config.toml.edited")).unwrap(),
+        "model = \"mine\"\n"
+    );
+    std::fs::set_permissions(file(&home), std::fs::Permissions::from_mode(0o640)).unwrap();
+    edit().until("changed ");
+    assert_eq!(std::fs::read_to_string(file(&home)).unwrap(), "model = \"mine\"\n");
+    assert_eq!(std::fs::metadata(file(&home)).unwrap().permissions().mode() & 0o777, 0o640);
+}

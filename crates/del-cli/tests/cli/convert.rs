@@ -108,7 +108,7 @@ fn rejects_are_not_written_over_what_is_read() {
 #[test]
 fn a_record_says_how_its_text_is_to_be_read() {
     let convert = |record: Value| {
-        let done = run(&mut del(&["convert", "--to", "qwen3-coder", "--jsonl"]), &record.to_string());
+        let done = run(&mut del(&["convert", "--to", "qwen3-coder", "--jsonl"]), record.to_string());
         done.out.lines().next().map(|line| serde_json::from_str::<Value>(line).unwrap()).unwrap()
     };
     // Markup of another dialect is text: one that the new dialect would read as a call.
@@ -128,7 +128,7 @@ fn a_record_says_how_its_text_is_to_be_read() {
         (&done["starts_in"], &done["dialect"], &done["finish"]),
         (&json!("text"), &json!("qwen3-coder"), &json!("cut"))
     );
-    let read = run(&mut del(&["parse", "--jsonl"]), &done.to_string());
+    let read = run(&mut del(&["parse", "--jsonl"]), done.to_string());
     let read: Value = serde_json::from_str(&read.out).unwrap();
     assert_eq!((&read["reasoning"], &read["content"]), (&json!("I think so"), &Value::Null), "{read}");
     assert_eq!(read["tool_calls"][0]["function"]["name"], "f");

@@ -119,6 +119,10 @@ impl Plan {
             });
         }
         let listening = &self.listening;
+        if listening.log_content && listening.log == LogOption::Off {
+            return Err(Exit::Usage
+                .because("--log-content: expected --log beside it, whose lines it adds to; got none"));
+        }
         let settings = Settings {
             dialects: catalog.all(),
             max_body: listening.max_body,
