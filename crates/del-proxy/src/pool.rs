@@ -130,25 +130,22 @@ impl Turn<'_> {
         };
         let upstream = &member.upstream;
         let mut body = Timed::new(body, upstream.first_byte, upstream.between_bytes, visit);
-        let mut response = (head, ended);
-        if of_a_model && response.0.status.is_success() {
-            // Its beginning tells whether it is an answer, and where another one can be asked, whether it comes.
+        let (mut head, mut ended) = (head, ended);
+        if of_a_model && head.status.is_success() {
+            // Its beginning tells whether it is an answer, and whether it comes.
             match InPlace::find(&mut body, upstream.api).await {
                 Ok(None) => {}
                 Ok(Some(said)) => {
-                    let status = StatusCode::from_u16(said.error.status).unwrap_or(StatusCode::BAD_GATEWAY);
-                    response.0.status = status;
-                    response.1 = if said.says_why() { Ended::of(Some(status)) } else { Ended::Refused };
+                    head.status = StatusCode::from_u16(said.error.status).unwrap_or(StatusCode::BAD_GATEWAY);
+                    ended = if said.says_why() { Ended::of(Some(head.status)) } else { Ended::Refused };
                     body = body.saying(said.said);
                 }
-                Err(error) if self.goes_on() => {
-                    let why = format!("the model server at {} broke off: {error}", member.place);
-                    return (Err(Refusal::bad_gateway(why)), Ended::Failed);
+                Err(wordless) => {
+                    body.fail();
+                    return (Err(wordless.refusal(&member.place)), Ended::Failed);
                 }
-                Err(error) => body.end_so(error),
             }
         }
-        let (head, ended) = response;
         match ended {
             Ended::Failed => body.fail(),
             Ended::Answered | Ended::Refused => member.breaker().succeeded(),

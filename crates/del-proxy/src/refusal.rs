@@ -51,6 +51,12 @@ impl Refusal {
         Self::new(StatusCode::BAD_GATEWAY, UPSTREAM, message)
     }
 
+    /// What a server says is no answer, for this reason.
+    pub(crate) fn no_answer(reason: &dyn std::fmt::Display) -> Self {
+        Self::bad_gateway(format!("this is no answer of a model server: {reason}"))
+            .hint("check the address of --upstream; it usually ends in /v1")
+    }
+
     /// The model server does not answer in time.
     pub(crate) fn too_late(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GATEWAY_TIMEOUT, UPSTREAM, message)

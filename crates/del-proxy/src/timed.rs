@@ -34,7 +34,7 @@ pub(crate) struct Timed {
 }
 
 /// A frame, or how the answer ends.
-pub(crate) type Came = Option<Result<Frame<Bytes>, Interruption>>;
+type Came = Option<Result<Frame<Bytes>, Interruption>>;
 
 /// Of what has come at once, so much is given at once.
 const MOST_AT_ONCE: usize = 64 << 10;
@@ -120,16 +120,12 @@ impl Timed {
         self.visit.place()
     }
 
-    /// Puts back what came first.
-    pub(crate) fn put_back(&mut self, came: Vec<Came>) {
-        for came in came.into_iter().rev() {
-            self.ahead.push_front(came);
+    /// Puts back what came first; `over` says that this is all.
+    pub(crate) fn put_back(&mut self, came: Bytes, over: bool) {
+        if over {
+            self.ahead.push_front(None);
         }
-    }
-
-    /// It ends so behind what was put back.
-    pub(crate) fn end_so(&mut self, error: Interruption) {
-        self.ahead.push_back(Some(Err(error)));
+        self.ahead.push_front(Some(Ok(Frame::data(came))));
     }
 
     /// The server is at fault, in whatever it said.

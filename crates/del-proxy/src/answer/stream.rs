@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
-    ApiError, Blocks, Chunk, Decoder, Delta, Failure, Finish, Frame, FromServer, Heard, Ids, Paragraphs, Raw,
-    ToClient, Told, ToldChoice, Usage, WireError, on_one_line, read_finite,
+    Blocks, Chunk, Decoder, Delta, Failure, Finish, Frame, FromServer, Heard, Ids, Paragraphs, Raw, ToClient,
+    Told, ToldChoice, Usage, WireError, on_one_line, read_finite,
 };
 use serde_json::{Map, Value};
 
@@ -39,10 +39,6 @@ pub struct Stream {
     cut: bool,
     /// The kinds of what is left out, as the client's API has no place for it.
     left_out: BTreeSet<String>,
-    /// The client was told something.
-    told: bool,
-    /// What the server said in the place of an answer.
-    refused: Option<(ApiError, String)>,
     over: bool,
     whole: bool,
 }
@@ -73,8 +69,6 @@ impl Stream {
             reason: None,
             cut: false,
             left_out: BTreeSet::new(),
-            told: false,
-            refused: None,
             over: false,
             whole: false,
         }
@@ -164,11 +158,6 @@ impl Stream {
     /// True when the first choice ended at a limit of tokens.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
-    }
-
-    /// The error that the server has in the place of an answer, and all that it said with it.
-    pub(crate) fn refusal(&self) -> Option<(&ApiError, &str)> {
-        self.refused.as_ref().map(|(error, said)| (error, said.as_str()))
     }
 
     /// True once the answer asks for something, and has ended so.
@@ -319,7 +308,6 @@ impl Stream {
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         if let Some(error) = &chunk.error {
-            self.refused = (!self.told).then(|| (ApiError::clone(error), data.to_owned()));
             self.fail(&error.message, Some(data), out);
             return Ok(());
         }
@@ -350,9 +338,7 @@ impl Stream {
             let first = told.choices.iter().filter(|new| new.index == 0);
             first.flat_map(|new| &new.pieces).for_each(|piece| blocks.add(piece));
         }
-        let before = out.len();
         self.client.tell(&told, out);
-        self.told |= out.len() > before;
     }
 
     /// What a delta adds to a choice, which it may end.

@@ -132,11 +132,7 @@ impl Streamed {
     /// The server's answer is over: another one comes where it asks for something, as soon as it is known how to go on.
     fn settle(&mut self) {
         if !self.stream.asks() {
-            // An error in its place is told by whoever waits for the answer.
-            if self.stream.refusal().is_none() {
-                self.end();
-            }
-            return;
+            return self.end();
         }
         if let Some(further) = self.further.take() {
             self.coming = self.stream.take_asking().map(further);

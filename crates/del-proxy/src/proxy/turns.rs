@@ -240,11 +240,6 @@ impl Turns {
                 Some(Err(error)) => stream.end(Some(&error.to_string()), &mut out),
                 None => stream.end(None, &mut out),
             }
-            if let Some((error, said)) = stream.refusal()
-                && !self.series().has_begun()
-            {
-                return Err(Refusal::in_answer(error, said));
-            }
             self.send(&mut out).await;
         }
         exchange.note(|record| record.summary += stream.summary());

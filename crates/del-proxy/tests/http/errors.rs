@@ -49,12 +49,14 @@ async fn refusals_keep_their_status_and_get_the_shape_of_the_api() {
 #[tokio::test]
 async fn answers_that_are_none() {
     let stand = Stand::new(Model::saying(Reply::Whole(200, "", "<html>".to_owned()))).await;
-    let response = stand.post(&weather()).send().await.unwrap();
-    assert_eq!(response.status(), 502);
-    let error = document(response).await["error"]["message"].clone();
-    assert!(error.as_str().unwrap().contains("expected JSON, got `<html>`"), "{error}");
-    let error = &stand.events(&streamed(weather())).await[0]["error"]["message"];
-    assert!(error.as_str().unwrap().contains("got `<html>`"), "{error}");
+    let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]});
+    for body in [weather(), streamed(weather()), plain.clone(), streamed(plain)] {
+        let response = stand.post(&body).send().await.unwrap();
+        assert_eq!(response.status(), 502);
+        let error = document(response).await["error"].clone();
+        assert!(error["message"].as_str().unwrap().contains("expected JSON, got `<html>`"), "{error}");
+        assert!(error["hint"].as_str().unwrap().contains("--upstream"), "{error}");
+    }
 
     let refused = "data: {\"error\":{\"message\":\"out of memory\",\"code\":500}}\n\n";
     let begun = event(&json!({"content": "Let me"}), None) + refused;
@@ -245,7 +247,7 @@ async fn what_goes_on_unread_ends_with_an_error_of_the_api_as_well() {
     assert!(message.starts_with("the model server broke off in the middle of its answer: "), "{message}");
     assert_eq!(events.len(), 2);
     // Behind half an event there is no place for one.
-    let half = begun[..20].to_vec();
+    let half = [&*begun, &begun[..20]].concat();
     let stand = Stand::new(Model::saying(Reply::Stream(vec![half], Then::Cut))).await;
     let got = async { stand.post(&streamed(plain)).send().await?.text().await };
     assert!(got.await.is_err());

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod apis;
+mod beginnings;
 mod bodies;
 mod chaos;
 mod choices;

@@ -119,9 +119,6 @@ impl Exchange {
         } else {
             streamed.until_word().await;
         }
-        if let Some((error, said)) = streamed.stream().refusal() {
-            return Err(Refusal::in_answer(error, said));
-        }
         if (demanded || !streamed.has_word())
             && let Some(asking) = streamed.take_asking()
         {
@@ -222,10 +219,7 @@ pub(in crate::proxy) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
 /// What the server says is no answer.
 pub(in crate::proxy) fn no_answer(trouble: Trouble) -> Refusal {
     match trouble {
-        Trouble::Garbage(_) => {
-            Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
-                .hint("check the address of --upstream; it usually ends in /v1")
-        }
+        Trouble::Garbage(_) => Refusal::no_answer(&trouble),
         Trouble::Refused(error, said) => Refusal::in_answer(&error, &said),
     }
 }
