@@ -1,5 +1,6 @@
 //! What a client asks, and what the model server is asked in its place.
 
+mod facts;
 mod given;
 mod glance;
 mod hold;
@@ -22,6 +23,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
 
+use self::facts::{Facts, choice_of};
 pub(crate) use self::given::{Apart, KnownTools};
 pub(crate) use self::hold::Hold;
 pub(crate) use self::written::Writing;
@@ -41,19 +43,6 @@ pub(crate) struct Request {
     left_out: Vec<String>,
     /// The tools that the server knows by other names than the client.
     names: Arc<ToolNames>,
-}
-
-/// What decides on the way of a request.
-#[derive(Debug)]
-struct Facts {
-    model: String,
-    streams: bool,
-    one_call: bool,
-    has_tools: bool,
-    /// What `tool_choice` says, if that is known here.
-    choice: Option<ToolChoice>,
-    /// The model may have said something before.
-    past: bool,
 }
 
 impl Request {
@@ -361,37 +350,6 @@ impl Request {
                 .collect();
         }
         self.tools.as_ref().map(Arc::clone).unwrap_or_default()
-    }
-}
-
-impl Facts {
-    fn of(body: &Map<String, Value>) -> Self {
-        let choice = match body.get("tool_choice") {
-            None | Some(Value::Null) => choice_of(None),
-            Some(Value::String(word)) => choice_of(Some(word)),
-            Some(named) => {
-                let name = named.pointer("/function/name").or_else(|| named.get("name"));
-                name.and_then(Value::as_str).map(|name| ToolChoice::Named(name.to_owned()))
-            }
-        };
-        Self {
-            model: body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            streams: body.get("stream") == Some(&Value::Bool(true)),
-            one_call: body.get("parallel_tool_calls") == Some(&Value::Bool(false)),
-            has_tools: body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()),
-            choice,
-            past: true,
-        }
-    }
-}
-
-/// What a word as `tool_choice` means.
-fn choice_of(word: Option<&str>) -> Option<ToolChoice> {
-    match word {
-        None | Some("auto") => Some(ToolChoice::Auto),
-        Some("none") => Some(ToolChoice::None),
-        Some("required" | "any") => Some(ToolChoice::Required),
-        Some(_) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod compaction;
 mod echo;
+mod events;
 pub mod from_client;
 pub mod from_server;
 mod item;

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{Facts, KnownTools, Request, choice_of, past};
+use super::facts::{Facts, choice_of};
+use super::{KnownTools, Request, past};
 use crate::api::Api;
 
 /// The members of a request for a chat completion that decide on its way; the others are not read.

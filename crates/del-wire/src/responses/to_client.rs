@@ -1,17 +1,17 @@
 //! Answers in the shape of Responses: items, and events that tell how they grow.
 
 use std::borrow::Cow;
-use std::io::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::api_error::ApiErrorKind;
 use crate::chunk::Usage;
 use crate::citation::Citation;
-use crate::members::{Members, json_text};
+use crate::members::Members;
 use crate::responses::echo::Echo;
+use crate::responses::events::Events;
 use crate::responses::item::Item;
-use crate::told::{Block, Blocks, Failure, Piece, ToClient, Told, comments, named_event};
+use crate::told::{Block, Blocks, Failure, Piece, ToClient, Told, comments};
 
 /// Writes responses. Of several choices the first is told.
 #[derive(Debug)]
@@ -20,8 +20,7 @@ pub struct Responses {
     created: u64,
     /// What is said again of the request.
     echo: Echo,
-    /// The number of the next event.
-    sequence: u64,
+    events: Events,
     begun: bool,
     /// The items so far, in their order, and whether the last of them is open.
     items: Vec<Item>,
@@ -43,7 +42,7 @@ impl Responses {
             id: id.into(),
             created,
             echo,
-            sequence: 0,
+            events: Events::default(),
             begun: false,
             items: Vec::new(),
             open: false,
@@ -55,34 +54,9 @@ impl Responses {
         }
     }
 
-    /// An event with these members.
-    fn event(&mut self, name: &str, members: Members, out: &mut Vec<u8>) {
-        let mut event = Members::default();
-        event.add_text("type", name);
-        event.add_number("sequence_number", self.sequence);
-        event.append(members);
-        self.sequence += 1;
-        named_event(name, &event, out);
-    }
-
-    /// One that says how the response is.
-    fn event_of_all(&mut self, name: &str, response: &Members, out: &mut Vec<u8>) {
-        let mut members = Members::default();
-        members.add_object("response", response);
-        self.event(name, members, out);
-    }
-
-    /// More of an item. Streams consist of these, so no [`Value`] is made of them.
+    /// More of an item.
     fn delta(&mut self, name: &str, place: usize, beside: &str, more: &str, out: &mut Vec<u8>) {
-        let (id, number) = (&self.items[place].id, self.sequence);
-        // A vector takes every write, and an id has no signs that JSON writes in another way.
-        let _ = write!(
-            out,
-            "event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":{number},\"item_id\":\"{id}\",\"output_index\":{place}{beside},\"delta\":"
-        );
-        json_text(more, out);
-        out.extend_from_slice(b"}\n\n");
-        self.sequence += 1;
+        self.events.delta(name, (place, &self.items[place].id), beside, more, out);
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
@@ -92,7 +66,7 @@ impl Responses {
                 response.add("usage", "null");
             });
             for name in ["response.created", "response.in_progress"] {
-                self.event_of_all(name, &begun, out);
+                self.events.of_all(name, &begun, out);
             }
         }
     }
@@ -105,9 +79,9 @@ impl Responses {
         let (begun, part, (_, of_parts)) = (item.begun(), item.part(true), item.parts());
         self.items.push(item);
         self.open = true;
-        self.event("response.output_item.added", whole_item(place, &begun), out);
+        self.events.one("response.output_item.added", whole_item(place, &begun), out);
         if let Some(part) = part {
-            self.event(&format!("{of_parts}.added"), self.part(place, &part), out);
+            self.events.one(&format!("{of_parts}.added"), self.part(place, &part), out);
         }
         place
     }
@@ -173,18 +147,18 @@ impl Responses {
                 let mut all = self.at(place);
                 all.add_text("delta", input);
                 said.add_text("input", input);
-                self.event("response.custom_tool_call_input.delta", all, out);
+                self.events.one("response.custom_tool_call_input.delta", all, out);
                 "response.custom_tool_call_input.done"
             }
             Block::Redacted(_) | Block::Compaction(_) => "",
         };
         if !name.is_empty() {
-            self.event(name, said, out);
+            self.events.one(name, said, out);
         }
         if let Some(part) = part {
-            self.event(&format!("{of_parts}.done"), self.part(place, &part), out);
+            self.events.one(&format!("{of_parts}.done"), self.part(place, &part), out);
         }
-        self.event("response.output_item.done", whole_item(place, &ended), out);
+        self.events.one("response.output_item.done", whole_item(place, &ended), out);
     }
 
     /// The members that say which item an event is about.
@@ -285,7 +259,7 @@ impl Responses {
         members.add("content_index", "0");
         members.add_number("annotation_index", number);
         members.add_value("annotation", &annotation);
-        self.event("response.output_text.annotation.added", members, out);
+        self.events.one("response.output_text.annotation.added", members, out);
     }
 
     /// Adds to the text of an item.
@@ -356,7 +330,7 @@ impl ToClient for Responses {
         let response = self.response(status, "null").into_text();
         let mut members = Members::default();
         members.add("response", &response);
-        self.event(&format!("response.{status}"), members, out);
+        self.events.one(&format!("response.{status}"), members, out);
         self.over = Some(response);
     }
 
@@ -373,7 +347,7 @@ impl ToClient for Responses {
             _ => "server_error",
         };
         let error = json!({"code": code, "message": failure.message}).to_string();
-        self.event_of_all("response.failed", &self.response("failed", &error), out);
+        self.events.of_all("response.failed", &self.response("failed", &error), out);
     }
 
     fn whole(&mut self, told: &Told<'_>) -> String {
