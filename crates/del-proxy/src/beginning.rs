@@ -152,10 +152,12 @@ impl Search {
             self.found = Found::Word;
             return;
         }
+        // An answer that comes at once is one, even if it says nothing.
+        let is_whole = self.api == ServerApi::OpenAi && data.contains("\"message\"");
         let error = match self.server.event(data) {
             Ok(Heard::Nothing) => return,
             Ok(Heard::Chunk(chunk, _)) if chunk.error.is_some() => chunk.error.clone(),
-            Ok(Heard::Chunk(chunk, _)) if !chunk.choices.iter().any(says) => return,
+            Ok(Heard::Chunk(chunk, _)) if !is_whole && !chunk.choices.iter().any(says) => return,
             Ok(_) => None,
             Err(_) => self.api.reader().whole(data).ok().and_then(|chunk| chunk.error),
         };
@@ -233,6 +235,7 @@ mod tests {
             // Others tell what is wrong with it.
             ("data: {\"own\":1}\n\n", "word"),
             ("{\"choices\":[{\"message\":{\"content\":null},\"finish_reason\":\"stop\"}]}", "whole"),
+            ("{\"choices\":[{\"message\":{\"content\":\"\"},\"finish_reason\":null}]}", "whole"),
             ("{\"choices\":[{\"message\":", "whole"),
         ] {
             assert_eq!(found(ServerApi::OpenAi, said), (is, is != "nothing"), "{said}");
