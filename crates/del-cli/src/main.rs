@@ -19,6 +19,7 @@ mod exit;
 mod folders;
 mod glance;
 mod hands;
+mod held;
 mod hooks;
 mod input;
 mod instructions;

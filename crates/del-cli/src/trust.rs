@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::folders;
+use crate::held::Held;
 
 /// Where the answers are kept.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ impl Trust {
         files: impl IntoIterator<Item = (&'f Path, &'f [u8])>,
         trusted: bool,
     ) -> io::Result<()> {
+        let _held = Held::wait(&self.path)?;
         let mut all = self.all();
         for (path, content) in files {
             all.insert(path.to_owned(), Said { digest: digest(content), trusted });
@@ -50,6 +52,7 @@ impl Trust {
 
     /// Forgets what was said of the files below a directory, and gives their paths.
     pub(crate) fn revoke(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let _held = Held::wait(&self.path)?;
         let (revoked, left): (BTreeMap<_, _>, _) =
             self.all().into_iter().partition(|(path, _)| path.starts_with(directory));
         self.write(&left)?;
@@ -62,9 +65,9 @@ impl Trust {
         serde_json::from_slice(&content).unwrap_or_default()
     }
 
+    /// Only for who holds the file.
     fn write(&self, all: &BTreeMap<PathBuf, Said>) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer_pretty(&mut file, all)?;
         writeln!(file)?;
@@ -102,5 +105,25 @@ mod tests {
         assert_eq!((trust.said(here, b"x"), trust.said(there, b"y")), (None, Some(false)));
         std::fs::write(&trust.path, "{broken").unwrap();
         assert_eq!(trust.said(there, b"y"), None);
+    }
+
+    #[test]
+    fn answers_that_are_given_at_once_are_all_kept_and_what_is_revoked_stays_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let trust = Trust { path: folder.path().join("trusted.json") };
+        let paths: Vec<PathBuf> = (0..16).map(|n| PathBuf::from(format!("/{n}/x"))).collect();
+        trust.keep([(Path::new("/revoked/x"), &b"x"[..])], true).unwrap();
+        let together = std::sync::Barrier::new(paths.len() + 1);
+        std::thread::scope(|scope| {
+            for path in &paths {
+                scope.spawn(|| {
+                    together.wait();
+                    trust.keep([(path.as_path(), &b"x"[..])], true).unwrap();
+                });
+            }
+            together.wait();
+            assert_eq!(trust.revoke(Path::new("/revoked")).unwrap(), [Path::new("/revoked/x")]);
+        });
+        assert!(trust.all().keys().eq(paths.iter().collect::<std::collections::BTreeSet<_>>()), "{trust:?}");
     }
 }

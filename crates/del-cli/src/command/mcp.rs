@@ -3,12 +3,12 @@
 mod serve;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use del_mcp::{Launch, Server, Servers, Source, State};
+use del_mcp::{ConfigError, Launch, Server, Servers, Source, State};
 use del_tools::{counted, visible};
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ use crate::common::Common;
 use crate::config::Layers;
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::held::Held;
 use crate::interrupt::Interrupt;
 use crate::project::Project;
 use crate::say;
@@ -133,6 +134,7 @@ fn add(options: &AddOptions) -> Result<Exit> {
         .map_err(|error| Exit::Usage.because(error.to_string()))?;
     let path =
         servers::own_path().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
+    let _held = held(&path)?;
     let mut own = servers::own()?;
     let replaced = own.put(server);
     own.write(&path).map_err(|error| servers::broken(&error))?;
@@ -145,6 +147,7 @@ fn add(options: &AddOptions) -> Result<Exit> {
 fn remove(name: &str, json: bool) -> Result<Exit> {
     let path =
         servers::own_path().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
+    let _held = held(&path)?;
     let mut own = servers::own()?;
     if !own.remove(name) {
         return Err(Exit::Failed.because(format!("there is no server '{name}' in {}", path.display())));
@@ -153,6 +156,12 @@ fn remove(name: &str, json: bool) -> Result<Exit> {
     tell(json, &json!({"name": name, "done": "removed", "file": path}), || {
         format!("removed {name} from {}", path.display())
     })
+}
+
+/// The file of one's own servers, while it is changed.
+fn held(path: &Path) -> Result<Held> {
+    Held::wait(path)
+        .map_err(|error| servers::broken(&ConfigError::File { verb: "write", path: path.to_owned(), error }))
 }
 
 fn list(listed: &Listed, common: &Common) -> Result<Exit> {
