@@ -140,7 +140,7 @@ impl Hooks {
     ) -> Said {
         let mut said = Said::default();
         for hook in self.all.iter().filter(|hook| hook.event == event) {
-            said.take(self.ask(hook, more, approval, cancel, watch), hook);
+            said.take(self.ask(hook, more, false, approval, cancel, watch), hook);
         }
         said
     }
@@ -155,6 +155,7 @@ impl Hooks {
         watch: &mut dyn Onlooker,
     ) -> Said {
         let event = if response.is_some() { Event::PostToolUse } else { Event::PreToolUse };
+        let several = calls.len() > 1;
         let mut said = Said::default();
         for call in calls {
             let mut more = json!({"tool_name": call.tool, "tool_input": call.arguments});
@@ -162,13 +163,13 @@ impl Hooks {
                 more["tool_response"] = response.clone();
             }
             for hook in self.all.iter().filter(|hook| hook.event == event && hook.is_for(&call.tool)) {
-                said.take(self.ask(hook, &more, approval, cancel, watch), hook);
+                said.take(self.ask(hook, &more, several, approval, cancel, watch), hook);
                 if matches!(said.decision, Decision::Deny(_)) && response.is_none() {
                     return said;
                 }
             }
         }
-        if calls.len() > 1 {
+        if several {
             // It would be the input of one of several.
             said.input = None;
         }
@@ -180,6 +181,7 @@ impl Hooks {
         &self,
         hook: &Hook,
         more: &Value,
+        several: bool,
         approval: Approval,
         cancel: &Cancel,
         watch: &mut dyn Onlooker,
@@ -199,7 +201,7 @@ impl Hooks {
         }
         .run(cancel);
         drop(busy);
-        let reply = answer::read(hook, left);
+        let reply = answer::read(hook, left, several);
         if !reply.shown.is_empty() {
             let (text, failed) = (reply.shown.join("; "), reply.failed);
             watch.hook(&Told { event: hook.event, command: name, text, failed });

@@ -33,6 +33,8 @@ pub(crate) struct Reply {
 
 /// An exit code that objects.
 const BLOCKS: i32 = 2;
+/// With these a shell ends that cannot run, or cannot find, what it should start.
+const NOT_STARTED: [i32; 2] = [126, 127];
 /// What a decision may be.
 const WORDS: [&str; 5] = ["allow", "approve", "ask", "deny", "block"];
 
@@ -47,8 +49,8 @@ impl Decision {
     }
 }
 
-/// Understands what a hook left behind.
-pub(super) fn read(hook: &Hook, left: io::Result<Left>) -> Reply {
+/// Understands what a hook left behind. `several`: the call that it was told of holds others, or is held by one.
+pub(super) fn read(hook: &Hook, left: io::Result<Left>, several: bool) -> Reply {
     let left = match left {
         Ok(left) => left,
         Err(error) => return broken(hook, &format!("it cannot be started: {error}")),
@@ -56,12 +58,16 @@ pub(super) fn read(hook: &Hook, left: io::Result<Left>) -> Reply {
     let complaint = left.stderr.trim();
     match left.code {
         None => broken(hook, "it was ended: it took too long, or you stopped it"),
-        Some(0) => answer(hook, left.stdout.trim()),
+        Some(0) => answer(hook, left.stdout.trim(), several),
         Some(BLOCKS) => {
             let mut reply = Reply::default();
             let why = if complaint.is_empty() { "it gave no reason" } else { complaint };
             reply.deny(hook.event, why);
             reply
+        }
+        Some(code) if NOT_STARTED.contains(&code) => {
+            let why = if complaint.is_empty() { format!("exit code {code}") } else { complaint.to_owned() };
+            broken(hook, &format!("it cannot be started: {why}"))
         }
         Some(code) => {
             let why = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
@@ -84,7 +90,7 @@ fn failed(why: String) -> Reply {
 }
 
 /// The output of a hook that ended well.
-fn answer(hook: &Hook, output: &str) -> Reply {
+fn answer(hook: &Hook, output: &str, several: bool) -> Reply {
     let mut reply = Reply::default();
     if !output.starts_with('{') {
         if matches!(hook.event, Event::SessionStart | Event::UserPromptSubmit) {
@@ -144,7 +150,13 @@ fn answer(hook: &Hook, output: &str) -> Reply {
         _ => {}
     }
     if hook.event == Event::PreToolUse && input.is_object() {
-        reply.shown.push("changed the arguments".to_owned());
+        let said = match () {
+            () if matches!(reply.decision, Decision::Deny(_)) => None,
+            () if hook.of_project => Some("wants other arguments, which a project's hook cannot give"),
+            () if several => Some("wants other arguments, which it cannot give to one call among several"),
+            () => Some("changed the arguments"),
+        };
+        reply.shown.extend(said.map(str::to_owned));
         reply.input = Some(input.clone());
     }
     reply
@@ -188,7 +200,7 @@ mod tests {
     fn exit_codes_and_json_mean_what_they_mean_elsewhere() {
         let said = |event, code, stdout: &str, stderr: &str| {
             let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
-            read(&hook(event, false), Ok(Left { code, stdout, stderr }))
+            read(&hook(event, false), Ok(Left { code, stdout, stderr }), false)
         };
         let deny = |why: &str| Decision::Deny(why.to_owned());
         assert_eq!(said(PreToolUse, Some(2), "", "no\n").decision, deny("no"));
@@ -197,6 +209,10 @@ mod tests {
         // What could not be heard may have been an objection.
         assert!(matches!(said(PreToolUse, None, "", "").decision, Decision::Ask(_)));
         assert!(matches!(said(PreToolUse, Some(0), "{\"a\"", "").decision, Decision::Ask(_)));
+        for code in [126, 127] {
+            assert!(matches!(said(PreToolUse, Some(code), "", "no such file").decision, Decision::Ask(_)));
+            assert!(said(PreToolUse, Some(code), "", "").failed);
+        }
         assert_eq!(said(PostToolUse, None, "", "").decision, Decision::None);
         let decide = |what: &str| {
             let json = format!(
@@ -224,6 +240,25 @@ mod tests {
         assert!(said(PreToolUse, Some(0), "debugging", "").context.is_empty());
         let stop = said(PostToolUse, Some(0), "{\"continue\": false, \"stopReason\": \"enough\"}", "");
         assert_eq!(stop.stop.as_deref(), Some("enough"));
+    }
+
+    #[test]
+    fn arguments_are_only_said_to_be_changed_where_they_are() {
+        let shown = |of_project, several, decision: &str| {
+            let stdout = format!(
+                "{{\"hookSpecificOutput\": {{\"permissionDecision\": \"{decision}\", \"updatedInput\": {{}}}}}}"
+            );
+            let left = Left { code: Some(0), stdout, stderr: String::new() };
+            read(&hook(PreToolUse, of_project), Ok(left), several).shown.join("; ")
+        };
+        assert!(shown(false, false, "allow").contains("changed the arguments"));
+        for (of_project, several, decision) in
+            [(true, false, "allow"), (false, true, "allow"), (false, false, "deny")]
+        {
+            let shown = shown(of_project, several, decision);
+            assert!(!shown.contains("changed"), "{shown}");
+            assert_eq!(shown.contains("wants other arguments"), decision != "deny", "{shown}");
+        }
     }
 
     #[test]

@@ -31,7 +31,10 @@ impl Session {
         if !std::mem::replace(&mut self.begun, true) {
             let source = if self.agent.entries().is_empty() { "startup" } else { "resume" };
             let more = json!({"source": source});
-            heard.push(self.hands.hooks.tell(Event::SessionStart, &more, approval, cancel, screen));
+            let mut said = self.hands.hooks.tell(Event::SessionStart, &more, approval, cancel, screen);
+            // There is nothing that it could object to: what it says was shown.
+            said.decision = Decision::None;
+            heard.push(said);
         }
         let more = json!({"prompt": question});
         heard.push(self.hands.hooks.tell(Event::UserPromptSubmit, &more, approval, cancel, screen));
