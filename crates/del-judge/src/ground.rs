@@ -122,6 +122,12 @@ impl Ground {
         }
     }
 
+    /// Where `path` leads in the working directory, if something is there.
+    pub(crate) fn follow(&self, path: &Path) -> Option<PathBuf> {
+        let walk = self.walk(path).ok().filter(|walk| walk.found != Found::Nothing)?;
+        walk.at.strip_prefix(&self.root).ok().map(Path::to_owned)
+    }
+
     fn is_in_folder(&self, directory: &Path) -> bool {
         directory.strip_prefix(&self.root).is_ok_and(secret::is_in_folder)
     }

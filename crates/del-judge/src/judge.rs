@@ -1,8 +1,10 @@
 //! The verdict on a command.
 
+use crate::delicate::{self, Delicate};
 use crate::destructive;
 use crate::ground::Ground;
 use crate::mark::{self, Mark};
+use crate::members::members;
 use crate::plan::{Late, Plan, Process};
 use crate::planner::Planner;
 use crate::scene::Scene;
@@ -37,6 +39,9 @@ pub struct Judgement {
     pub plan: Option<Plan>,
     /// Of each command in an exact reading, in their order: whether it is safe by itself. It ends where reading ended.
     pub harmless: Vec<bool>,
+    /// Of a command that is not safe: the files in it that hold secrets, or that other programs run. A yes to commands in
+    /// general was hardly meant for these.
+    pub delicate: Vec<Delicate>,
 }
 
 impl Judge {
@@ -49,16 +54,19 @@ impl Judge {
         let reasons = match plan {
             Ok(plan) => {
                 let reasons = vec!["it only reads, inside of the working directory".to_owned()];
-                return Judgement { verdict: Verdict::Safe, reasons, plan: Some(plan), harmless };
+                let delicate = Vec::new();
+                return Judgement { verdict: Verdict::Safe, reasons, plan: Some(plan), harmless, delicate };
             }
             Err(reasons) => reasons,
         };
+        let delicate = delicate::find(&members(command), &reasons, ground);
         if let Some(danger) = destructive::find(command, ground) {
             return Judgement {
                 verdict: Verdict::Refuse,
                 reasons: vec![danger.to_string()],
                 plan: None,
                 harmless,
+                delicate,
             };
         }
         let mut words: Vec<String> = Vec::new();
@@ -68,7 +76,7 @@ impl Judge {
                 words.push(reason);
             }
         }
-        Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless }
+        Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless, delicate }
     }
 
     /// Where it looks for programs.

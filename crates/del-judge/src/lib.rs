@@ -18,6 +18,7 @@
 
 mod arguments;
 mod catalog;
+mod delicate;
 mod destructive;
 mod ground;
 mod judge;
@@ -37,6 +38,7 @@ mod startup;
 mod syntax;
 mod wildcard;
 
+pub use delicate::Delicate;
 pub use ground::{Ground, is_public};
 pub use judge::{Judge, Judgement, Unsettled, Verdict};
 pub use members::{Member, Members, members};

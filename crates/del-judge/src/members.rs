@@ -19,6 +19,8 @@ pub struct Members {
     /// What a rough reading finds, also in substitutions and in texts that are handed to a shell. There may be more of
     /// them than would run, and of a text that is not exact also fewer.
     pub hidden: Vec<Member>,
+    /// Files that a rough reading finds outputs to go to.
+    pub outputs: Vec<String>,
 }
 
 /// One command.
@@ -39,7 +41,7 @@ pub fn members(command: &str) -> Members {
         members.exact = true;
         members.members = simple.into_iter().map(member).collect();
     }
-    hidden(command, &mut members.hidden, 0);
+    hidden(command, &mut members, 0);
     members
 }
 
@@ -52,13 +54,14 @@ fn member(simple: &Simple) -> Member {
     }
 }
 
-fn hidden(text: &str, found: &mut Vec<Member>, depth: usize) {
+fn hidden(text: &str, found: &mut Members, depth: usize) {
     let commands = scan(text);
     for rough in &commands {
-        if found.len() >= MAX_HIDDEN {
+        if found.hidden.len() >= MAX_HIDDEN {
             return;
         }
-        found.push(Member { words: rough.words.clone(), plain: false });
+        found.outputs.extend(rough.outputs.iter().cloned());
+        found.hidden.push(Member { words: rough.words.clone(), plain: false });
         if depth < MAX_DEPTH {
             for text in texts(rough, &commands) {
                 hidden(&text, found, depth + 1);
@@ -79,6 +82,16 @@ impl Member {
     /// Whether the command begins with these words. A program in another directory is another program.
     pub fn starts_with(&self, start: &[String]) -> bool {
         self.words.starts_with(start)
+    }
+
+    /// Whether a word is this, or ends with it.
+    pub fn says(&self, word: &str) -> bool {
+        self.says_behind(0, word)
+    }
+
+    /// The same behind the first words.
+    pub fn says_behind(&self, start: usize, word: &str) -> bool {
+        self.words.iter().skip(start).any(|own| own.ends_with(word))
     }
 
     fn runs(&self, start: &[String], whole: bool) -> bool {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::arguments::Unknown;
 use crate::ground::Forbidden;
+use crate::kind::Misfit;
 use crate::repository::Untrusted;
 use crate::syntax::Unclear;
 use crate::wildcard::Unexpanded;
@@ -51,4 +52,21 @@ pub(crate) enum Reason {
     Many(usize),
     #[error("{0}: only plain options, and a command whose words are known, are understood")]
     Wrapper(&'static str),
+}
+
+impl Reason {
+    /// The word that names what holds secrets, where that is the reason.
+    pub(crate) fn secret(&self) -> Option<&str> {
+        let (word, forbidden) = match self {
+            Self::Arguments {
+                unknown: Unknown::Misfit { word, misfit: Misfit::Forbidden(forbidden) },
+                ..
+            }
+            | Self::Wildcard { word, unexpanded: Unexpanded::Forbidden(forbidden) }
+            | Self::Input { path: word, forbidden }
+            | Self::Directory { path: word, forbidden } => (word, forbidden),
+            _ => return None,
+        };
+        matches!(forbidden, Forbidden::Secret | Forbidden::Holds).then_some(word)
+    }
 }

@@ -195,8 +195,9 @@ impl Host {
             Verdict::Run => {}
             Verdict::Deny(failure) => return Err(said(failure)),
             Verdict::Ask => {
+                let modes = self.desk.gate().modes_for(&plan);
                 let answer = tokio::select! {
-                    answer = ask(&plan, context) => answer.map_err(said)?,
+                    answer = ask(&plan, &modes, context) => answer.map_err(said)?,
                     () = context.ct.cancelled() => return Err(gone()),
                 };
                 self.desk.gate().take(&plan, answer).map_err(said)?;
@@ -261,17 +262,21 @@ fn described(definition: &del_tools::Definition) -> Tool {
 }
 
 /// Asks the host's user. Fails where the host cannot ask.
-async fn ask(plan: &Plan, context: &RequestContext<RoleServer>) -> Result<Answer, Failure> {
+async fn ask(plan: &Plan, modes: &[&str], context: &RequestContext<RoleServer>) -> Result<Answer, Failure> {
     let capability = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     if !capability.is_some_and(|capability| capability.form.is_some() || capability.url.is_none()) {
-        let rules = plan.question().rules();
+        let rules = if plan.is_doubtful() { Vec::new() } else { plan.question().rules() };
         let rules: Vec<String> = rules.iter().map(|rule| format!("--allow-tool '{rule}'")).collect();
-        let rules = if rules.is_empty() { "--allow-tool".to_owned() } else { rules.join(" ") };
-        let cause = format!(
-            "{}; this host cannot ask its user. Start `del mcp serve` with {rules}, or with \
-             --approval-mode auto-edit|yolo.",
-            plan.question().needs_approval()
-        );
+        let rules = Some(rules.join(" ")).filter(|rules| !rules.is_empty());
+        let modes = (!modes.is_empty()).then(|| format!("--approval-mode {}", modes.join("|")));
+        let ways: Vec<String> = [rules, modes].into_iter().flatten().collect();
+        let way = if ways.is_empty() {
+            "No option lets it run unasked".to_owned()
+        } else {
+            format!("Start `del mcp serve` with {}", ways.join(", or with "))
+        };
+        let why = plan.question().needs_approval();
+        let cause = format!("{why}; this host cannot ask its user. {way}.");
         return Err(Failure::new(Code::Denied, cause));
     }
     let unasked =

@@ -88,7 +88,7 @@ impl Plan {
 
     /// True where there is no reason to look twice.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.doubted && self.question.all_cautions().is_empty()
+        !self.doubted && self.question.is_plain()
     }
 
     /// What the user is to be shown.

@@ -1,6 +1,7 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
 mod answer;
+mod ways;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -45,7 +46,7 @@ pub enum Verdict {
 }
 
 /// Decides which planned calls run, and remembers what the user allowed for the session.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Gate {
     approval: Approval,
     allowed: Vec<Rule>,
@@ -209,8 +210,10 @@ impl Gate {
         if granted {
             return Verdict::Run;
         }
-        let unasked =
-            self.approval == Approval::Yolo || self.allowed.iter().any(|rule| rule.is_for_all(tool));
+        // A rule for all commands was hardly meant for those on files that run later or hold secrets.
+        let plain = judgement.delicate.is_empty();
+        let unasked = self.approval == Approval::Yolo
+            || (plain && self.allowed.iter().any(|rule| rule.is_for_all(tool)));
         // Whether a denying rule means a text that is not understood, nobody can tell.
         let unclear = !members.exact && self.denied.iter().any(|rule| rule.is_about(tool));
         if named || (unasked && !unclear) { Verdict::Run } else { Verdict::Ask }
@@ -225,11 +228,16 @@ impl Gate {
         judgement: &Judgement,
         refused: bool,
     ) -> bool {
-        let allows =
-            |member: &Member| self.allowed.iter().any(|rule| rule.allows_member(tool, member, refused));
+        let delicate: Vec<&str> = judgement.delicate.iter().map(|file| file.word.as_str()).collect();
+        let allows = |member: &Member| {
+            self.allowed.iter().any(|rule| rule.allows_member(tool, member, refused, &delicate))
+        };
+        // Only a rule for the text as it stands vouches for a file that it names where its commands do not.
+        let shown = |file: &&str| members.members.iter().any(|member| member.says(file));
         let harmless = judgement.harmless.iter().copied().chain(std::iter::repeat(false));
         self.allowed.iter().any(|rule| rule.names(tool, command))
             || (members.exact
+                && delicate.iter().all(shown)
                 && members.members.iter().any(allows)
                 && members.members.iter().zip(harmless).all(|(member, harmless)| harmless || allows(member)))
     }
@@ -252,19 +260,10 @@ impl Gate {
                 return Err(denied(format!("the user has to be asked, and nobody is there: {why}.")));
             }
             let why = plan.question().needs_approval();
-            return Err(denied(format!("{why}; rerun with {}", self.way_out())));
+            return Err(denied(format!("{why}; {}", self.way_out(plan))));
         };
         let answer = consent.ask(plan.question());
         self.take(plan, answer)
-    }
-
-    /// How a call runs without a question that this mode asks about.
-    fn way_out(&self) -> &'static str {
-        match self.approval {
-            Approval::Ask | Approval::Plan => "--approval-mode auto-edit|yolo or --allow-tool",
-            Approval::AutoEdit => "--approval-mode yolo or --allow-tool",
-            Approval::Yolo => "--allow-tool and exactly this command: a denying rule may mean a part of it",
-        }
     }
 
     /// Does what an answer says to the question of `plan`.

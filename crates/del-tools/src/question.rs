@@ -292,6 +292,16 @@ impl Question {
         cautions
     }
 
+    /// Whether there is no reason to look twice, at no part of it.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.cautions.is_empty()
+            && match &self.subject {
+                Subject::Command { judgement, .. } => judgement.delicate.is_empty(),
+                Subject::Several { parts } => parts.iter().all(|part| part.question.is_plain()),
+                _ => true,
+            }
+    }
+
     /// Whether consent to this question covers what turns out to be asked: the same thing to the same path. What a
     /// file has become meanwhile is the tool's own affair.
     pub(crate) fn covers(&self, now: &Self) -> bool {

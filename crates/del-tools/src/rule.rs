@@ -162,14 +162,23 @@ impl Rule {
     }
 
     /// Whether one of the commands in a command is meant: the way an allowing rule reads it. One with variables before
-    /// it, or with a file as its input, is another command. `refused` asks for a rule that means what is refused.
-    pub(crate) fn allows_member(&self, tool: &str, member: &Member, refused: bool) -> bool {
+    /// it, or with a file as its input, is another command. `refused` asks for a rule that means what is refused; of the
+    /// files in `delicate` none may stand behind what the rule says.
+    pub(crate) fn allows_member(
+        &self,
+        tool: &str,
+        member: &Member,
+        refused: bool,
+        delicate: &[&str],
+    ) -> bool {
         self.is_for(tool)
             && member.plain
             && match &self.what {
                 What::Command { words, .. } => member.words == *words,
                 What::CommandStart { words, dangerous } => {
-                    (*dangerous || !refused) && member.starts_with(words)
+                    (*dangerous || !refused)
+                        && member.starts_with(words)
+                        && !delicate.iter().any(|file| member.says_behind(words.len(), file))
                 }
                 What::Everything | What::Path(_) | What::Start(_) => false,
             }
@@ -272,7 +281,8 @@ mod tests {
 
     fn allows(rule: &Rule, command: &str) -> bool {
         let members = members(command);
-        members.exact && members.members.iter().all(|member| rule.allows_member("run_command", member, false))
+        members.exact
+            && members.members.iter().all(|member| rule.allows_member("run_command", member, false, &[]))
     }
 
     #[test]
@@ -306,14 +316,15 @@ mod tests {
         assert!(!rule("write_file(cargo test)").allows_member(
             "run_command",
             &members("cargo test").members[0],
-            false
+            false,
+            &[]
         ));
     }
 
     #[test]
     fn a_start_unlocks_what_is_refused_only_when_it_says_so() {
         let unlocks = |text: &str, command: &str| {
-            rule(text).allows_member("run_command", &members(command).members[0], true)
+            rule(text).allows_member("run_command", &members(command).members[0], true, &[])
         };
         assert!(unlocks("bash(git reset --hard:*)", "git reset --hard HEAD~1"));
         assert!(unlocks("bash(rm -rf /srv/x)", "rm -rf /srv/x"));

@@ -1,7 +1,8 @@
 //! Rules that would let a call run from now on, for the user to take, to change, or to leave.
 
-use del_judge::{Verdict, members};
+use del_judge::{Judgement, Verdict, members};
 
+use crate::policy::Gate;
 use crate::question::{Question, Subject};
 
 /// Programs that run what their arguments say: a rule for their start would be a rule for everything.
@@ -21,9 +22,20 @@ const LAUNCHERS: [&str; 3] = ["run", "exec", "x"];
 impl Question {
     /// Rules that together would let this call run, and others like it. Empty where no rule can.
     pub fn rules(&self) -> Vec<String> {
+        let rules = self.likely();
+        if Gate::allows_by(&rules, self) { rules } else { Vec::new() }
+    }
+
+    fn likely(&self) -> Vec<String> {
         match &self.subject {
             Subject::Command { command, judgement, .. } if judgement.verdict != Verdict::Refuse => {
-                commands(&self.tool, command, &judgement.harmless)
+                let rules = commands(&self.tool, command, judgement);
+                // What names files that run or hold secrets is meant as it stands, or not at all.
+                if judgement.delicate.is_empty() || Gate::allows_by(&rules, self) {
+                    rules
+                } else {
+                    vec![format!("{}({command})", self.tool)]
+                }
             }
             Subject::Write { path, .. } if self.cautions.is_empty() => {
                 let place = match path.rsplit_once('/') {
@@ -50,14 +62,16 @@ impl Question {
 }
 
 /// A rule for each of the commands that is not safe by itself.
-fn commands(tool: &str, command: &str, harmless: &[bool]) -> Vec<String> {
+fn commands(tool: &str, command: &str, judgement: &Judgement) -> Vec<String> {
     let members = members(command);
     let mut rules = Vec::new();
     for (place, member) in members.members.iter().enumerate() {
-        if harmless.get(place).copied().unwrap_or(false) {
+        if judgement.harmless.get(place).copied().unwrap_or(false) {
             continue;
         }
-        let Some(rule) = start(&member.words).filter(|_| member.plain) else { return Vec::new() };
+        let delicate = judgement.delicate.iter().any(|file| member.says(&file.word));
+        let rule = if delicate { quoted(&member.words) } else { start(&member.words) };
+        let Some(rule) = rule.filter(|_| member.plain) else { return Vec::new() };
         let rule = format!("{tool}({rule})");
         if !rules.contains(&rule) {
             rules.push(rule);
@@ -70,7 +84,6 @@ fn commands(tool: &str, command: &str, harmless: &[bool]) -> Vec<String> {
 fn start(words: &[String]) -> Option<String> {
     let program = words.first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
-    let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
     if RUNNERS.contains(&name) || name.starts_with("python") {
         return quoted(words);
     }
@@ -88,13 +101,25 @@ fn start(words: &[String]) -> Option<String> {
     Some(format!("{}:*", quoted(&words[..taken])?))
 }
 
+fn quoted(words: &[String]) -> Option<String> {
+    shlex::try_join(words.iter().map(String::as_str)).ok()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use del_judge::{Ground, Judge};
+
     use super::*;
+
+    fn judgement(command: &str) -> Judgement {
+        Judge::default().judge(command, &Ground::new(Path::new("/nonexistent")))
+    }
 
     #[test]
     fn a_start_is_the_program_and_its_subcommand_but_never_a_program_that_runs_anything() {
-        let rule = |command: &str| commands("run_command", command, &[]);
+        let rule = |command: &str| commands("run_command", command, &judgement(command));
         for (command, rules) in [
             ("cargo test --workspace", vec!["run_command(cargo test:*)"]),
             ("npm run build -- -x", vec!["run_command(npm run build:*)"]),
@@ -111,9 +136,29 @@ mod tests {
         ] {
             assert_eq!(rule(command), rules, "{command}");
         }
-        assert_eq!(
-            commands("run_command", "cat a | cargo fmt", &[true, false]),
-            ["run_command(cargo fmt:*)"]
-        );
+        let harmless = Judgement { harmless: vec![true, false], ..judgement("cat a | cargo fmt") };
+        assert_eq!(commands("run_command", "cat a | cargo fmt", &harmless), ["run_command(cargo fmt:*)"]);
+    }
+
+    #[test]
+    fn a_rule_that_is_offered_lets_the_call_run() {
+        for (command, rules) in [
+            ("cp a.txt .envrc", vec!["run_command(cp a.txt .envrc)"]),
+            ("cat .env", vec!["run_command(cat .env)"]),
+            ("cargo test && cat .env", vec!["run_command(cargo test:*)", "run_command(cat .env)"]),
+            ("echo x > .envrc", vec!["run_command(echo x > .envrc)"]),
+            ("sh -c 'cat .env'", vec!["run_command(sh -c 'cat .env')"]),
+            ("cp a.txt b.txt", vec!["run_command(cp:*)"]),
+            ("A=b make", vec![]),
+        ] {
+            let subject = Subject::Command {
+                command: command.to_owned(),
+                shell: "sh".into(),
+                directory: "/nonexistent".into(),
+                timeout: 1,
+                judgement: judgement(command),
+            };
+            assert_eq!(Question::new("run_command", subject).rules(), rules, "{command}");
+        }
     }
 }

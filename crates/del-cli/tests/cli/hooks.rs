@@ -88,13 +88,16 @@ fn a_hooks_yes_is_one_to_the_usual_question_and_to_nothing_more() {
         touch("c1"),
         calls("c2", "write_file", &json!({"file_path": ".envrc", "content": "x"})),
         calls("c3", "write_file", &json!({"file_path": "../out", "content": "x"})),
+        calls("c4", "run_command", &json!({"command": "touch .env"})),
         says("Done."),
     ]);
     let got = ask(&files, &config, &server, &[]);
     assert_eq!(got.code, 0, "{got:#?}");
     assert!(files.path().join("made").exists() && got.err.contains("allowed the call"), "{got:#?}");
     // A reason to look twice still asks, and nobody is there.
-    assert!(!files.path().join(".envrc").exists());
+    assert!(!files.path().join(".envrc").exists() && !files.path().join(".env").exists());
+    // What is advised lets it run.
+    assert!(got.err.contains("`--allow-tool 'run_command(touch .env)'"), "{got:#?}");
     let messages = server.completions().last().unwrap().body["messages"].to_string();
     assert!(messages.contains("needs approval") && messages.contains("outside"), "{messages}");
 
@@ -113,6 +116,29 @@ fn a_hooks_yes_is_one_to_the_usual_question_and_to_nothing_more() {
     let server = Server::new(vec![touch("c1"), says("Done.")]);
     let got = ask(&theirs, &nobody, &server, &[]);
     assert!(!theirs.path().join("made").exists() && got.err.contains("allowed the call, which"), "{got:#?}");
+}
+
+#[test]
+fn before_a_call_a_hook_that_cannot_be_started_asks() {
+    for command in ["/nonexistent/check", "/etc/passwd", "no-such-program --check"] {
+        let config = home(&format!("[[hooks.PreToolUse]]\ncommand = \"{command}\"\n"));
+        let files = directory(&[]);
+        let server = Server::new(vec![touch("c1"), says("Done.")]);
+        let got = ask(&files, &config, &server, &["--approval-mode", "yolo"]);
+        assert!(got.err.contains("was not heard: it cannot be started: "), "{got:#?}");
+        assert!(!files.path().join("made").exists(), "{got:#?}");
+    }
+}
+
+#[test]
+fn what_a_hook_says_at_the_start_is_shown_and_the_question_is_asked() {
+    for command in ["echo beware >&2; exit 2", "echo '{\"decision\": \"block\", \"reason\": \"beware\"}'"] {
+        let config = home(&format!("[[hooks.SessionStart]]\ncommand = '''{command}'''\n"));
+        let server = Server::new(vec![says("Hello.")]);
+        let got = ask(&directory(&[]), &config, &server, &[]);
+        assert_eq!((got.code, got.out.as_str()), (0, "Hello.\n"), "{got:#?}");
+        assert!(got.err.contains("says: beware"), "{got:#?}");
+    }
 }
 
 #[test]

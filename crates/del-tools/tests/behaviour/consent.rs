@@ -164,6 +164,67 @@ fn rules_allow_and_forbid() {
     assert_eq!((failure.code, failure.to_string().starts_with("Denied: ")), (Code::Denied, true));
 }
 
+/// The same holds for commands that name such files: neither a pattern nor a rule for all commands is meant for them.
+#[test]
+fn a_command_on_files_that_run_or_hold_secrets_has_to_be_named() {
+    let desk = Desk::with(Toolset::Core);
+    desk.put(".env", "SECRET=1\n");
+    let commands = ["cat .env", "cp a.txt .envrc", "cat < .env", "echo x > .envrc", "sh -c 'cat .env'"];
+    let call = |command: &str| json!({"command": command});
+    for rule in ["run_command", "*", "run_command(cat:*)", "run_command(cp:*)", "run_command(sh:*)"] {
+        let mut gate = Gate::new(Approval::Ask);
+        gate.allow(Rule::parse(rule).unwrap());
+        for command in commands {
+            assert_eq!(
+                verdict(&desk, &gate, "run_command", &call(command)),
+                Verdict::Ask,
+                "{rule}: {command}"
+            );
+        }
+    }
+    for command in commands {
+        let mut gate = Gate::new(Approval::Ask);
+        gate.allow(Rule::parse(&format!("run_command({command})")).unwrap());
+        assert_eq!(verdict(&desk, &gate, "run_command", &call(command)), Verdict::Run, "{command}");
+    }
+    let mut gate = Gate::new(Approval::Ask);
+    gate.allow(Rule::parse("run_command(cp:*)").unwrap());
+    gate.allow(Rule::parse("run_command(cat .env:*)").unwrap());
+    for (command, expected) in
+        [("cp a.txt b.txt", Verdict::Run), ("cat .env", Verdict::Run), ("cp .env b.txt", Verdict::Ask)]
+    {
+        assert_eq!(verdict(&desk, &gate, "run_command", &call(command)), expected, "{command}");
+    }
+    let yolo = Gate::new(Approval::Yolo);
+    assert_eq!(verdict(&desk, &yolo, "run_command", &call("cat .env")), Verdict::Run);
+}
+
+/// A denial names only what helps.
+#[test]
+fn a_denial_names_the_options_that_would_let_the_call_run() {
+    let desk = Desk::with(Toolset::Core);
+    let denied = |gate: &mut Gate, tool: &str, arguments: &serde_json::Value| {
+        let plan = desk.toolbox.plan(tool, &arguments.to_string()).unwrap();
+        gate.pass(&plan, None).unwrap_err().to_string()
+    };
+    let write = json!({"path": "a.txt", "content": "x"});
+    let secret = json!({"path": ".env", "content": "x"});
+    let command = json!({"command": "mkdir q"});
+    let mut ask = Gate::new(Approval::Ask);
+    let got = denied(&mut ask, "write_file", &write);
+    assert!(got.ends_with("rerun with --approval-mode auto-edit|yolo or --allow-tool"), "{got}");
+    for (tool, arguments) in [("write_file", &secret), ("run_command", &command)] {
+        for mut gate in [Gate::new(Approval::Ask), Gate::new(Approval::AutoEdit)] {
+            let got = denied(&mut gate, tool, arguments);
+            assert!(got.ends_with("rerun with --approval-mode yolo or --allow-tool"), "{got}");
+        }
+    }
+    // A denying rule may mean a part of what is not understood.
+    ask.deny(Rule::parse("run_command(git push:*)").unwrap());
+    let got = denied(&mut ask, "run_command", &json!({"command": "for x in $(y); do $x; done"}));
+    assert!(got.contains("rerun with --allow-tool and exactly this command"), "{got}");
+}
+
 #[test]
 fn what_cannot_work_is_said_before_anybody_is_asked() {
     let desk = Desk::new();

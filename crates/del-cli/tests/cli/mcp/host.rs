@@ -104,13 +104,15 @@ fn another_host_gets_the_tools_and_safe_mode_holds() {
     assert_eq!(host.call(2, "read_file", &json!({"path": "a.txt"})), (false, "     1\tone".to_owned()));
     assert_eq!(host.ask(3, "ping", &json!({}))["result"], json!({}));
     let (failed, text) = host.call(4, "run_command", &json!({"command": "touch x.txt"}));
-    assert!(failed && text.contains("--allow-tool 'run_command(touch:*)'"), "{text}");
+    let ways = "--allow-tool 'run_command(touch:*)', or with --approval-mode yolo.";
+    assert!(failed && text.ends_with(ways), "{text}");
     assert!(
         text.starts_with("Denied: needs approval: `touch` is not a program known to only read;"),
         "{text}"
     );
     let (failed, text) = host.call(5, "write_file", &json!({"path": "b.txt", "content": "x"}));
     assert!(failed && text.starts_with("Denied: needs approval; this host cannot ask"), "{text}");
+    assert!(text.ends_with("or with --approval-mode auto-edit|yolo."), "{text}");
     let (failed, text) = host.call(6, "read_file", &json!({"path": "/etc/passwd"}));
     assert!(failed && text.starts_with("Denied: "), "{text}");
     let (failed, text) = host.call(7, "nosuch", &json!({}));
