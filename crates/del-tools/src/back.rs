@@ -90,6 +90,11 @@ pub enum UndoError {
     /// The toolbox has no store.
     #[error("changes are not kept for undo here")]
     NotKept,
+    /// Nothing is left to take back of what was done since a conversation began.
+    #[error(
+        "nothing to undo: no change that was made since the conversation began is left; `del undo` takes older ones back"
+    )]
+    NothingSince,
     /// Nothing is left to take back.
     #[error("nothing to undo: no change that was made in this directory is left")]
     Nothing,
@@ -166,19 +171,25 @@ impl Context {
         let forward = matches!(selection, Selection::Finish(_));
         let mut goals: Vec<Goal<'_>> = Vec::new();
         let mut at: HashMap<&Path, usize> = HashMap::new();
+        let mut names: HashMap<(u64, u64), &Path> = HashMap::new();
         let mut stale = Vec::new();
         for kept in &chosen {
             for file in kept.record.files.iter().rev() {
                 let (left, goal) =
                     if forward { (&file.before, &file.after) } else { (&file.after, &file.before) };
-                if let Some(&place) = at.get(file.path.as_path()) {
+                // Of a file with several names, each is the same file: what was done to one was done to all.
+                let name = self.workspace.same_file(&file.path);
+                let path = name.map_or(file.path.as_path(), |name| names.entry(name).or_insert(&file.path));
+                if let Some(&place) = at.get(path) {
                     let earlier = &mut goals[place];
-                    if !earlier.wanted.holds(left) {
+                    // What one change made of one name, it made of the other as well.
+                    let at_once = path != file.path && earlier.kept.record.id == kept.record.id;
+                    if !at_once && !earlier.wanted.holds(left) {
                         stale.push(self.shown(&file.path));
                     }
                     (earlier.wanted, earlier.kept) = (goal, kept);
                 } else {
-                    at.insert(&file.path, goals.len());
+                    at.insert(path, goals.len());
                     let torn = file.in_place && !kept.done;
                     goals.push(Goal { path: &file.path, left, wanted: goal, kept, torn });
                 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, FileTypeExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
 use crate::scratch::Scratch;
@@ -247,6 +247,13 @@ impl Workspace {
     /// What is there, links followed.
     pub(crate) fn metadata(&self, place: &Place) -> Result<Metadata, Obstacle> {
         Ok(self.dir(place).metadata(&place.path)?)
+    }
+
+    /// What the file at this absolute path has in common with all of its names, where it has several.
+    pub(crate) fn same_file(&self, path: &Path) -> Option<(u64, u64)> {
+        let place = self.entry_at(path).ok().filter(|place| self.absolute(place) == path)?;
+        let metadata = self.dir(&place).symlink_metadata(&place.path).ok()?;
+        (metadata.is_file() && metadata.nlink() > 1).then(|| (metadata.dev(), metadata.ino()))
     }
 
     /// Opens a regular file for reading. Pipes, sockets and devices are refused, not waited for.

@@ -105,11 +105,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
 /// All changes since then, in milliseconds since 1970, that were not taken back.
 pub(crate) fn since(toolbox: &Toolbox, begun: u64) -> Result<Selection, UndoError> {
     let changes = toolbox.undoable()?;
-    let open = changes.iter().filter(|change| {
-        change.time >= begun && change.undoes.is_empty() && change.state != UndoState::Undone
-    });
+    let open = changes
+        .iter()
+        .filter(|change| change.time >= begun && change.tool != "undo" && change.state != UndoState::Undone);
     match open.count() {
-        0 => Err(UndoError::Nothing),
+        0 => Err(UndoError::NothingSince),
         count => Ok(Selection::Last(count)),
     }
 }

@@ -51,6 +51,24 @@ fn every_write_can_be_undone_by_another_process() {
 }
 
 #[test]
+fn changes_by_several_names_of_one_file_are_taken_back_together() {
+    let desk = Desk::keeping();
+    desk.put("a.txt", "one\n");
+    fs::hard_link(desk.path("a.txt"), desk.path("b.txt")).unwrap();
+    desk.ok("write_file", &json!({"path": "a.txt", "content": "two\n"}));
+    desk.ok("write_file", &json!({"path": "b.txt", "content": "three\n"}));
+    desk.ok("read_file", &json!({"path": "a.txt"}));
+    desk.ok("write_file", &json!({"path": "a.txt", "content": "four\n"}));
+    assert_eq!(undo(&desk.toolbox, &last(3)).unwrap(), ["a.txt"]);
+    assert_eq!((desk.get("a.txt"), desk.get("b.txt")), ("one\n".to_owned(), "one\n".to_owned()));
+    // Somebody else's change is one, whatever the name.
+    desk.ok("read_file", &json!({"path": "a.txt"}));
+    desk.ok("write_file", &json!({"path": "a.txt", "content": "two\n"}));
+    fs::write(desk.path("b.txt"), "other\n").unwrap();
+    assert!(matches!(undo(&desk.toolbox, &last(1)), Err(UndoError::Stale(files)) if files == ["a.txt"]));
+}
+
+#[test]
 fn several_steps_are_one_and_an_undo_can_be_undone() {
     let desk = Desk::keeping();
     desk.put("a.txt", "one\n");
