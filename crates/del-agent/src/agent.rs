@@ -273,6 +273,9 @@ impl Agent {
             (State::Asking { tries }, Input::HungUp(reason) | Input::Unreachable(reason)) => {
                 self.unreachable(tries, reason, watch)
             }
+            (State::Asking { tries }, Input::Astray(reason)) => {
+                Effect::Failed(Failure::Unreachable { reason: reason.to_owned(), tries })
+            }
             (State::Asking { tries }, Input::Refused { status, body, retry_after }) => {
                 let error = ApiError::from_response(status, body);
                 self.refused(tries, Some(status), error, retry_after, watch)

@@ -21,6 +21,8 @@ pub enum Input<'a> {
     End,
     /// The server could not be reached, or did not answer. Says why.
     Unreachable(&'a str),
+    /// The server cannot be reached so, however often it is tried: it leads to another address. Says why.
+    Astray(&'a str),
     /// The connection broke inside the body. Says why.
     HungUp(&'a str),
     /// An answer with a status of 400 or more.
@@ -52,6 +54,7 @@ impl Input<'_> {
             Self::Bytes(_) | Self::Chunk(_) => "a piece of an answer",
             Self::End => "the end of an answer",
             Self::Unreachable(_) => "a failed connection",
+            Self::Astray(_) => "a connection that leads elsewhere",
             Self::HungUp(_) => "a broken connection",
             Self::Refused { .. } => "a refusal",
             Self::Results(_) => "results",

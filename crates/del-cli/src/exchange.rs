@@ -23,6 +23,10 @@ pub(crate) async fn exchange(
         () = interrupt.pressed() => return step(Input::Cancel),
     };
     match response {
+        // It would be led astray the next time as well.
+        Err(error) if error.is_redirect() || error.is_builder() => {
+            step(Input::Astray(&server::reason(&error)))
+        }
         Err(error) => step(Input::Unreachable(&server::reason(&error))),
         Ok(response) if response.status().as_u16() >= 400 => refused(response, interrupt, step).await,
         Ok(response) => stream(response, interrupt, step).await,

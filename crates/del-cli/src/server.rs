@@ -44,6 +44,8 @@ pub(crate) struct Server {
     met: bool,
     /// What it serves, as far as it says.
     pub(crate) models: Vec<String>,
+    /// Why it does not say what it serves.
+    pub(crate) unlisted: Option<String>,
     /// The program that it is, where that takes a grammar.
     engine: Option<Engine>,
     /// Its models come from Ollama's library.
@@ -274,6 +276,7 @@ impl Server {
             given: false,
             met: false,
             models,
+            unlisted: None,
             engine,
             library: false,
             takes_tools: None,

@@ -14,7 +14,7 @@ use del_detect::Report;
 use del_dialects::Dialect;
 use del_tools::visible;
 use serde_json::{Value, json};
-use ways::{Bench, Outcome, Way};
+use ways::{Bench, Outcome, Way, Wrong};
 
 use crate::catalog::Catalog;
 use crate::colour::Paint;
@@ -127,7 +127,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             outcome.right(),
             Outcome::of()
         ))),
-        None => Err(Exit::Failed.because("no way of calling tools works with this model; take another one")),
+        None => Err(Exit::Failed.because(findings.none())),
     }
 }
 
@@ -240,6 +240,19 @@ impl Findings {
         text
     }
 
+    /// Why no way is of use: the model, unless it was never heard.
+    fn none(&self) -> String {
+        let trials = || self.outcomes.iter().flat_map(|outcome| &outcome.trials);
+        let mut failures = trials().map(|trial| match &trial.wrong {
+            Some(Wrong::Failed(failure)) => Some(failure),
+            _ => None,
+        });
+        match failures.next().flatten() {
+            Some(first) if failures.all(|failure| failure == Some(first)) => first.to_string(),
+            _ => "no way of calling tools works with this model; take another one".to_owned(),
+        }
+    }
+
     fn json(&self, catalog: Catalog) -> Value {
         let ways: Value = self
             .outcomes
@@ -249,7 +262,7 @@ impl Findings {
                 let trials: Value = outcome
                     .trials
                     .iter()
-                    .map(|trial| json!({"name": trial.name, "ok": trial.wrong.is_none(), "wrong": trial.wrong}))
+                    .map(|trial| json!({"name": trial.name, "ok": trial.wrong.is_none(), "wrong": trial.wrong.as_ref().map(ToString::to_string)}))
                     .collect();
                 way["name"] = json!(outcome.way.name(catalog, &self.model));
                 way["works"] = json!(outcome.works());
@@ -301,12 +314,12 @@ impl Outcome {
             notes.push(format!("calls come as text, in {}; Del reads them", self.read_in.join(", ")));
         }
         let wrong = self.trials.iter().filter_map(|trial| Some((trial.name, trial.wrong.as_ref()?)));
-        let wrong: Vec<(&str, &String)> = wrong.collect();
+        let wrong: Vec<(&str, &Wrong)> = wrong.collect();
         match wrong.as_slice() {
             [(_, first), rest @ ..]
                 if rest.len() + 1 == Self::of() && rest.iter().all(|(_, why)| why == first) =>
             {
-                notes.push((*first).clone());
+                notes.push(first.to_string());
             }
             several => notes.extend(several.iter().map(|(name, why)| format!("{name}: {why}"))),
         }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
+use del_agent::Failure;
 use del_tools::visible;
 use serde_json::{Value, json};
 
@@ -37,6 +38,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let busy = stage::open(Look::find(common.color)).busy("asking the model server");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let server = runtime.block_on(Server::find(&options.server))?;
+    if let Some(reason) = &server.unlisted {
+        let failure = Failure::Garbage { reason: reason.clone() };
+        return Err(Exit::Failed.because(failure.to_string()));
+    }
     let facts = runtime.block_on(server.facts());
     drop(busy);
     let models = || server.models.iter().zip(&facts);

@@ -24,8 +24,11 @@ enum Listing {
     Models(Listed),
     Refused(StatusCode),
     Unreachable(String),
-    /// It answers, but not with a list.
-    Unknown(Option<StatusCode>),
+    /// It answers, but not with a list; why, in words.
+    Unknown {
+        status: Option<StatusCode>,
+        why: String,
+    },
 }
 
 /// Where servers listen unless told otherwise: Ollama, llama.cpp, LM Studio, vLLM.
@@ -55,11 +58,13 @@ impl Server {
                 )));
             }
             Listing::Models(listed) => self.learn(listed).await,
-            Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !self.base.ends_with("/v1") => {
-                self.beneath_v1().await;
-            }
             // Some servers list nothing; whether this one answers shows with the first question.
-            Listing::Unknown(_) => {}
+            Listing::Unknown { status, why } => {
+                self.unlisted = Some(why);
+                if status == Some(StatusCode::NOT_FOUND) && !self.base.ends_with("/v1") {
+                    self.beneath_v1().await;
+                }
+            }
         }
         self.met = true;
         Ok(())
@@ -89,7 +94,7 @@ impl Server {
         let response = match self.get(format!("{}/models", self.base), within).await {
             Ok(response) => response,
             Err(error) if error.is_connect() => return Listing::Unreachable(reason(&error)),
-            Err(_) => return Listing::Unknown(None),
+            Err(error) => return Listing::Unknown { status: None, why: reason(&error) },
         };
         let status = response.status();
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
@@ -99,7 +104,13 @@ impl Server {
         let by_header = server.is_some_and(|name| name.contains("llama.cpp"));
         let listing = told(response).await;
         let Some(models) = listing["data"].as_array().filter(|_| status.is_success()) else {
-            return Listing::Unknown(Some(status));
+            let got = match () {
+                () if !status.is_success() => format!("status {}", status.as_u16()),
+                () if listing.is_null() => "no JSON".to_owned(),
+                () => "other JSON".to_owned(),
+            };
+            let why = format!("expected a list of models, got {got}");
+            return Listing::Unknown { status: Some(status), why };
         };
         let names = models.iter().filter_map(|model| Some(model["id"].as_str()?.to_owned())).collect();
         let by = |owner: &str| models.iter().any(|model| model["owned_by"] == owner);
@@ -125,6 +136,7 @@ impl Server {
     }
 
     async fn learn(&mut self, Listed { names, engine, library }: Listed) {
+        self.unlisted = None;
         self.models = names;
         self.engine = engine;
         self.library = library;

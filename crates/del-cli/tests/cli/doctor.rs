@@ -195,6 +195,24 @@ fn what_keeps_it_from_looking_is_said() {
 }
 
 #[test]
+fn a_server_that_is_none_or_is_down_is_not_taken_for_the_model() {
+    let page = || About { models: (200, "<html>hi</html>".to_owned()), ..About::default() };
+    for body in ["<html>hi</html>", ""] {
+        let reply = Reply::Header(200, "", body.to_owned());
+        let got = doctor(&Server::about(page(), vec![reply]), &[]);
+        got.fails(1, "this is no answer of a model server");
+        assert!(got.err.contains("Check the address") && !got.err.contains("take another"), "{}", got.err);
+    }
+    // It asks for more patience than anybody has: one question in each way is enough.
+    let down =
+        Reply::Header(503, "retry-after: 99999\r\n", "{\"error\": {\"message\": \"down\"}}".to_owned());
+    let server = Server::new(vec![down]);
+    let got = doctor(&server, &[]);
+    got.fails(1, "the model server refused (status 503): down");
+    assert_eq!(server.completions().len(), 2, "{}", got.out);
+}
+
+#[test]
 fn with_many_tools_it_tries_hybrid_mode() {
     let asked = right();
     let called = asked.iter().flat_map(|(name, arguments)| {

@@ -75,6 +75,30 @@ fn the_environment_names_a_server_and_an_address_may_lack_its_v1() {
 }
 
 #[test]
+fn what_is_no_list_of_models_is_no_success() {
+    for (status, body) in [(200, "<html>hi</html>"), (200, ""), (200, "[]"), (404, "{}")] {
+        let about = About { models: (status, body.to_owned()), ..About::default() };
+        let server = Server::about(about, vec![says("ok")]);
+        for json in [&[][..], &["--json"]] {
+            let got = run(&mut del(&[&["models", "--base-url", server.url()], json].concat()), "");
+            got.fails(1, "this is no answer of a model server: expected a list of models, got ");
+            assert!(got.out.is_empty(), "{}", got.out);
+        }
+        // Whether it answers shows with the first question.
+        assert_eq!(run(&mut del(&["-p", "x", "--base-url", server.url()]), "").code, 0);
+    }
+}
+
+#[test]
+fn a_redirection_is_not_tried_again() {
+    let elsewhere = Reply::Header(307, "location: http://localhost:1/v1\r\n", String::new());
+    let server = Server::new(vec![elsewhere]);
+    let got = run(&mut del(&["-p", "x", "--base-url", server.url()]), "");
+    got.fails(1, "it redirects to another address, `http://localhost:1/v1`");
+    assert_eq!(server.completions().len(), 1, "{}", got.err);
+}
+
+#[test]
 fn what_came_before_a_server_hung_up_is_shown_and_is_no_answer() {
     let files = files();
     let server = Server::new(vec![Reply::HangUp(words("It says forty "))]);

@@ -1,10 +1,11 @@
 //! The ways of calling tools, and what comes of them when they are tried.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use del_agent::{Agent, Constrain, Effect, Failure, Input, Settings, ToolsMode, View};
+use del_agent::{Agent, Constrain, Effect, Failure, Input, Notice, Settings, ToolsMode, View};
 use del_dialects::{Call, CallResult, Dialect, Tool};
 use del_wire::{ApiErrorKind, Words};
 use serde_json::{Map, Value, json};
@@ -14,6 +15,7 @@ use crate::catalog::Catalog;
 use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::say;
 use crate::server::Server;
 
 /// A way of calling tools.
@@ -39,7 +41,16 @@ pub(super) struct Outcome {
 pub(super) struct Trial {
     pub(super) name: &'static str,
     /// What is wrong with it, if something is.
-    pub(super) wrong: Option<String>,
+    pub(super) wrong: Option<Wrong>,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// It is another one than it should be.
+    Answer(String),
+    /// There is none.
+    Failed(Failure),
 }
 
 /// Asks the model of a server for calls.
@@ -168,6 +179,28 @@ impl Outcome {
     }
 }
 
+impl Wrong {
+    /// Whether the next question would fare no better: the server is down, or none.
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Failed(Failure::Refused { error, .. }) => {
+                matches!(error.kind, ApiErrorKind::RateLimited | ApiErrorKind::Unavailable)
+            }
+            Self::Failed(Failure::Garbage { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer(why) => f.write_str(why),
+            Self::Failed(failure) => write!(f, "{failure}"),
+        }
+    }
+}
+
 impl Bench<'_> {
     /// Tries a way. Fails where nothing else can work either.
     pub(super) fn try_way(&self, way: Way, progress: &dyn Fn(&str)) -> Result<Outcome> {
@@ -175,7 +208,13 @@ impl Bench<'_> {
         for (place, question) in QUESTIONS.iter().enumerate() {
             progress(&format!("{} ({} of {})", question.name, place + 1, QUESTIONS.len()));
             let wrong = self.ask(question, &outcome.way, &mut outcome.read_in)?.err();
-            outcome.trials.push(Trial { name: question.name, wrong });
+            let lasts = wrong.as_ref().is_some_and(Wrong::lasts);
+            outcome.trials.push(Trial { name: question.name, wrong: wrong.clone() });
+            if place == 0 && lasts {
+                let rest = QUESTIONS[1..].iter().map(|question| question.name);
+                outcome.trials.extend(rest.map(|name| Trial { name, wrong: wrong.clone() }));
+                break;
+            }
         }
         Ok(outcome)
     }
@@ -186,7 +225,7 @@ impl Bench<'_> {
         question: &Question,
         way: &Way,
         read_in: &mut Vec<String>,
-    ) -> Result<std::result::Result<(), String>> {
+    ) -> Result<std::result::Result<(), Wrong>> {
         let settings = Settings {
             model: self.model.to_owned(),
             system: SYSTEM.to_owned(),
@@ -205,6 +244,9 @@ impl Bench<'_> {
         let mut agent = Agent::new(self.catalog.all(), settings)
             .map_err(|error| Exit::Configuration.because(error.to_string()))?;
         let mut watch = |view: View<'_>| {
+            if let View::Notice(notice @ Notice::Retry { .. }) = &view {
+                say(notice);
+            }
             if let View::CallStart { dialect, .. } = view
                 && dialect != del_wire::native::NAME
                 && !read_in.iter().any(|known| known == dialect)
@@ -220,7 +262,10 @@ impl Bench<'_> {
             effect = match effect {
                 Effect::Request(body) => match self.exchange(&body, &mut step) {
                     Some(effect) => effect,
-                    None => return Ok(Err(format!("no answer within {} s", self.patience.as_secs()))),
+                    None => {
+                        let why = format!("no answer within {} s", self.patience.as_secs());
+                        return Ok(Err(Wrong::Answer(why)));
+                    }
                 },
                 Effect::Wait { milliseconds } => {
                     self.wait(milliseconds);
@@ -243,7 +288,7 @@ impl Bench<'_> {
                 }
                 Effect::Done(_) => {
                     let silent = matches!(question.expected, Expected::Words) && !called;
-                    return Ok(if silent { Ok(()) } else { verdict });
+                    return Ok(if silent { Ok(()) } else { verdict.map_err(Wrong::Answer) });
                 }
                 Effect::Failed(failure) => return self.failed(&failure, verdict),
                 // Nothing is under way that could go on, and nothing is counted.
@@ -271,7 +316,7 @@ impl Bench<'_> {
         &self,
         failure: &Failure,
         verdict: std::result::Result<(), String>,
-    ) -> Result<std::result::Result<(), String>> {
+    ) -> Result<std::result::Result<(), Wrong>> {
         match failure {
             _ if self.interrupt.is_pressed() => Err(Exit::Interrupted.because("interrupted")),
             Failure::Refused { error, .. } if error.kind == ApiErrorKind::Authentication => {
@@ -279,7 +324,7 @@ impl Bench<'_> {
             }
             Failure::Unreachable { .. } => Err(Exit::Failed.because(failure.to_string())),
             // The call was right; what came after it is another matter.
-            _ => Ok(verdict.map_err(|_| failure.to_string())),
+            _ => Ok(verdict.map_err(|_| Wrong::Failed(failure.clone()))),
         }
     }
 }
