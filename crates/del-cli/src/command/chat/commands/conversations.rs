@@ -9,6 +9,7 @@ use del_tools::visible;
 
 use crate::command::chat::{Chat, say};
 use crate::command::sessions;
+use crate::folders;
 use crate::keeping;
 use crate::record::Store;
 use crate::terminal;
@@ -87,7 +88,7 @@ impl Chat {
             return self.fail("the conversation is not kept, or nothing was asked yet");
         };
         let name = if path.is_empty() { format!("del-{}.md", &record.id()[..8]) } else { path.to_owned() };
-        let path = self.session.hands.toolbox.directory().join(&name);
+        let path = self.session.hands.toolbox.directory().join(folders::meant(&name));
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         match file.and_then(|mut file| file.write_all(sessions::markdown(&kept).as_bytes())) {
             Ok(()) => say(&format!("the conversation is in {}", visible(&path.display().to_string()))),

@@ -41,7 +41,8 @@ impl Words {
         let (_, words) = behind.iter().find(|(name, _)| *name == command.name)?;
         let mut fit: Vec<(i64, &String)> =
             words.iter().filter_map(|word| Some((fit(typed, word)?, word))).collect();
-        fit.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        // Those that begin so come first: Enter takes them.
+        fit.sort_by_key(|(score, word)| std::cmp::Reverse((begins(word, typed), *score)));
         fit.truncate(OFFERED);
         let span = Span::new(line.len() - typed.len(), line.len());
         Some(fit.into_iter().map(|(_, word)| suggestion(word.clone(), None, span)).collect())
@@ -93,6 +94,11 @@ impl Completer for Words {
             };
         CompletionResult::fresh(suggestions)
     }
+}
+
+/// Whether a word begins with what was typed.
+pub(super) fn begins(word: &str, typed: &str) -> bool {
+    word.to_lowercase().starts_with(&typed.to_lowercase())
 }
 
 fn suggestion(value: String, about: Option<&str>, span: Span) -> Suggestion {
@@ -165,7 +171,7 @@ mod tests {
         std::fs::write(folder.path().join("src/main.rs"), "").unwrap();
         std::fs::write(folder.path().join(".gitignore"), "target\n").unwrap();
         std::fs::write(folder.path().join("target"), "").unwrap();
-        let models = vec!["qwen3:8b".to_owned(), "llama3".to_owned()];
+        let models = vec!["qwen3:8b".to_owned(), "llama3".to_owned(), "long-anthropic".to_owned()];
         let behind: Behind = Arc::new(Mutex::new(vec![(Name::Model, models)]));
         let mut words = Words::new(folder.path(), Arc::default(), behind);
         let mut offered = |line: &str| -> Vec<String> {
@@ -174,7 +180,8 @@ mod tests {
         assert_eq!(offered("/und"), ["/undo"]);
         assert_eq!(offered("see @mai"), ["@src/main.rs"]);
         assert_eq!(offered("see @"), ["@src/main.rs"]);
-        assert_eq!(offered("/model "), ["llama3", "qwen3:8b"]);
+        assert_eq!(offered("/model "), ["llama3", "qwen3:8b", "long-anthropic"]);
+        assert_eq!(offered("/model l"), ["llama3", "long-anthropic", "qwen3:8b"][..2]);
         assert_eq!(offered("/models q8"), ["qwen3:8b"]);
         assert!(offered("/model nosuch").is_empty() && offered("/undo q").is_empty());
         assert!(offered("a /und").is_empty() && offered("plain").is_empty());

@@ -7,6 +7,7 @@ use reedline::menu_functions::{replace_in_buffer, resolve_completer_input};
 use reedline::{Completer, Editor, Menu, MenuEvent, MenuSettings, Painter, Suggestion};
 use unicode_width::UnicodeWidthStr;
 
+use super::complete::begins;
 use crate::screen::look::{Look, in_ascii};
 use crate::table::cut;
 use crate::terminal;
@@ -143,8 +144,11 @@ impl Menu for Popup {
         let (line, at) = resolve_completer_input(editor, &mut None, &self.settings);
         self.values = completer.complete(&line, at).suggestions().to_vec();
         let typed = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+        // What merely has the same letters somewhere may be chosen, but is not what was begun.
+        let begins = |value: &Suggestion| begins(&value.value, typed);
         self.begun = line.starts_with('/')
             && !typed.is_empty()
+            && self.values.first().is_some_and(begins)
             && !self.values.iter().any(|value| value.value == typed);
         self.reset_position();
         self.tell();
