@@ -29,6 +29,14 @@ pub(crate) enum Kind {
     Skill,
 }
 
+/// A file has no words for the model.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("/{name} asks nothing: expected words for the model in {}, got none", path.display())]
+pub(crate) struct Empty {
+    name: String,
+    path: PathBuf,
+}
+
 /// What the tool is called with which the model reads a skill.
 pub(crate) const SKILL: &str = "skill";
 /// Folders in folders, for commands.
@@ -57,7 +65,15 @@ impl Prompt {
     }
 
     /// The words for the model, with what the user typed behind the name put in.
-    pub(crate) fn filled(&self, arguments: &str) -> String {
+    pub(crate) fn filled(&self, arguments: &str) -> Result<String, Empty> {
+        let text = self.put_in(arguments);
+        if text.trim().is_empty() {
+            return Err(Empty { name: self.name.clone(), path: self.path.clone() });
+        }
+        Ok(text)
+    }
+
+    fn put_in(&self, arguments: &str) -> String {
         let words = shlex::split(arguments)
             .unwrap_or_else(|| arguments.split_whitespace().map(str::to_owned).collect());
         let (mut text, mut rest, mut used) = (String::new(), self.body.as_str(), false);
@@ -208,7 +224,7 @@ mod tests {
             ["Read", "Grep"]
         );
         // Without an end it is no head.
-        assert_eq!(prompt("---\na: b").filled(""), "---\na: b");
+        assert_eq!(prompt("---\na: b").filled("").unwrap(), "---\na: b");
     }
 
     #[test]
@@ -221,8 +237,12 @@ mod tests {
             ("an $3 end", "one", "an  end"),
             ("it's $1", "don't", "it's don't"),
         ] {
-            assert_eq!(prompt(body).filled(arguments), filled);
+            assert_eq!(prompt(body).filled(arguments).unwrap(), filled);
         }
+        for body in ["", "---\ndescription: x\n---\n", "$1"] {
+            assert!(prompt(body).filled("").is_err(), "{body:?}");
+        }
+        assert_eq!(prompt("$1").filled("go").unwrap(), "go");
     }
 
     #[test]

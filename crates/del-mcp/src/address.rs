@@ -18,10 +18,7 @@ pub(crate) fn transport(
     headers: &[(String, String)],
     connect: Duration,
 ) -> Result<StreamableHttpClientTransport<Client>, String> {
-    let parsed = Url::parse(url).map_err(|error| format!("'{url}' is no address: {error}"))?;
-    if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(format!("expected an address that begins with http:// or https://, got '{url}'"));
-    }
+    let parsed = check(url)?;
     let mut custom = HashMap::new();
     for (name, value) in headers {
         // What is wrong with a value is not said: it may be a secret.
@@ -40,6 +37,15 @@ pub(crate) fn transport(
     config.custom_headers = custom;
     config.max_sse_event_size = child::LONGEST_LINE;
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// The address, or why no server can be there.
+pub(crate) fn check(url: &str) -> Result<Url, String> {
+    let parsed = Url::parse(url).map_err(|error| format!("'{url}' is no address: {error}"))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(format!("expected an address that begins with http:// or https://, got '{url}'"));
+    }
+    Ok(parsed)
 }
 
 /// An error with its causes; of what went wrong on the way to an address, what it comes down to.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use del_tools::plain_error;
 use serde_json::{Map, Value, json};
 
+use crate::address;
 use crate::expand::{Unset, expand};
 
 /// The servers of one file. What the file holds besides is kept when it is written.
@@ -93,8 +94,11 @@ pub enum ConfigError {
         got: String,
     },
     /// A name that no server can have.
-    #[error("'{0}' is no name for a server; expected letters, digits, '-' and single '_', at most 40")]
+    #[error("'{0}' is no name for a server; expected letters, digits, '-', '.' and single '_', at most 40")]
     Name(String),
+    /// An address at which no server can be.
+    #[error("{0}")]
+    Address(String),
 }
 
 /// The longest file that is read.
@@ -184,9 +188,19 @@ impl Config {
 }
 
 impl Server {
-    /// A server of the user's own. Fails for a name that no server can have.
+    /// A server of the user's own. Fails for a name or an address that no server can have.
     pub fn new(name: &str, launch: Launch, timeout: Option<Duration>) -> Result<Self, ConfigError> {
         check_name(name)?;
+        // Files of other hosts have names with blanks; nobody has to begin with one.
+        if name.contains(' ') {
+            return Err(ConfigError::Name(name.to_owned()));
+        }
+        // What the environment has for a variable is known when the server starts.
+        if let Launch::Address { url, .. } = &launch
+            && !url.contains('$')
+        {
+            address::check(url).map_err(ConfigError::Address)?;
+        }
         Ok(Self { name: name.to_owned(), source: Source::Own, launch, disabled: false, timeout })
     }
 

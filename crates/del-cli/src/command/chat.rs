@@ -248,8 +248,15 @@ impl Chat {
     /// Asks what a command of the user's or the project's says.
     fn ask_what(&mut self, prompt: &Prompt, rest: &str) -> Result<()> {
         say(&self.paint.dim(format!("as {} says", visible(&prompt.path.display().to_string()))));
+        let text = match prompt.filled(rest) {
+            Ok(text) => text,
+            Err(error) => {
+                self.fail(&error.to_string());
+                return Ok(());
+            }
+        };
         self.session.hands.let_only_those_of(prompt);
-        let asked = self.ask_with_files(&prompt.filled(rest));
+        let asked = self.ask_with_files(&text);
         self.session.hands.only = None;
         asked
     }

@@ -2,7 +2,7 @@
 
 mod records;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -69,6 +69,15 @@ struct Checked {
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let Action::Check(options) = &options.action;
     let directory = options.working_dir.clone();
+    if let Some(directory) = &directory {
+        let metadata = directory.metadata().and_then(|metadata| {
+            if metadata.is_dir() { Ok(()) } else { Err(ErrorKind::NotADirectory.into()) }
+        });
+        metadata.map_err(|error| {
+            let reason = crate::input::plain(&error);
+            Exit::Configuration.because(format!("cannot work in {}: {reason}", directory.display()))
+        })?;
+    }
     let level = options.confining.confinement().level();
     let level = level.map_err(|error| Exit::Sandbox.because(error.to_string()))?;
     let checker = Checker { judge: Judge::default(), gate: options.consenting.gate(), level, directory };

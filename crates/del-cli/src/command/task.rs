@@ -139,7 +139,8 @@ fn fitted(
 /// What the command or skill says that the question names, if it names one.
 fn named(question: String, options: &SessionOptions) -> Result<(String, Option<Prompt>)> {
     if let Some((prompt, rest)) = prompts::named(&options.prompts, &question) {
-        return Ok((prompt.filled(rest), Some(prompt.clone())));
+        let filled = prompt.filled(rest).map_err(|error| Exit::BadInput.because(error.to_string()))?;
+        return Ok((filled, Some(prompt.clone())));
     }
     let name = question.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
     match options.project.prompt(name).filter(|part| !part.is_trusted()) {

@@ -88,4 +88,8 @@ fn a_directory_of_its_own_is_where_a_record_stands() {
     let lines = run(&mut del(&["policy", "check", "--jsonl"]), &record).lines();
     assert_eq!(lines[0]["verdict"], "safe", "{lines:?}");
     assert_eq!(plain(&["policy"]).code, 2);
+    for place in ["/nonexistent", "/etc/passwd"] {
+        let got = plain(&["policy", "check", "ls", "--working-dir", place]);
+        got.fails(52, &format!("cannot work in {place}: "));
+    }
 }

@@ -112,6 +112,20 @@ fn commands_of_the_users_own_need_no_trust_and_are_offered() {
 }
 
 #[test]
+fn a_command_without_words_asks_nothing() {
+    let home = directory(&[
+        (".config/del/commands/e.md", ""),
+        (".config/del/commands/head.md", "---\ndescription: Looks\n---\n"),
+    ]);
+    let server = Server::new(vec![says("no")]);
+    for name in ["/e", "/head"] {
+        let got = at(&project(), &home, &["-p", name, "--base-url", server.url()]);
+        got.fails(42, &format!("{name} asks nothing: expected words for the model in "));
+    }
+    assert!(server.completions().is_empty());
+}
+
+#[test]
 fn skills_are_listed_with_those_that_wait_for_trust() {
     let (files, home) = (project(), directory(&[(".config/del/skills/pdf/SKILL.md", "Fill in forms.")]));
     let server = Server::new(vec![says("unasked")]);

@@ -15,6 +15,7 @@ use super::desk::{Job, refusal};
 use super::editor::Editor;
 use super::setup::{self, Setup};
 use super::{commands, prompt, shown};
+use crate::exit::Exit;
 use crate::prompts;
 use crate::session::Session;
 
@@ -70,8 +71,9 @@ impl Worker {
     fn ask_what(&mut self, text: &str) -> Result<StopReason> {
         let prompts = Arc::clone(self.session.prompts());
         let Some((prompt, rest)) = prompts::named(&prompts, text) else { return self.ask(text) };
+        let text = prompt.filled(rest).map_err(|error| Exit::BadInput.because(error.to_string()))?;
         self.session.hands.let_only_those_of(prompt);
-        let outcome = self.ask(&prompt.filled(rest));
+        let outcome = self.ask(&text);
         self.session.hands.only = None;
         outcome
     }

@@ -104,7 +104,14 @@ fn servers_are_added_listed_and_removed() {
     assert_eq!(place.run(&["mcp", "remove", "web"], "").code, 0);
     place.run(&["mcp", "remove", "web"], "").fails(1, "there is no server 'web'");
     place.run(&["mcp", "test", "web"], "").fails(1, "there is no server 'web'");
-    place.run(&["mcp", "add", "a__b", "x"], "").fails(2, "'a__b' is no name for a server");
+    for name in ["a__b", "a b", ""] {
+        place.run(&["mcp", "add", name, "x"], "").fails(2, &format!("'{name}' is no name for a server"));
+    }
+    for url in ["notaurl", "file:///etc/passwd", "ftp://x/y"] {
+        place.run(&["mcp", "add", "web", "--url", url], "").fails(2, url);
+    }
+    let by_variable = ["mcp", "add", "var", "--url", "$MY_URL"];
+    assert_eq!(place.run(&by_variable, "").code, 0, "known when it starts");
     plain(&["mcp", "add", "x"]).fails(2, "required");
     std::fs::write(&file, "[]").unwrap();
     place.run(&["mcp", "list"], "").fails(52, "expected a JSON object, got a list");
