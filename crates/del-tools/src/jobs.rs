@@ -14,6 +14,7 @@ use crate::outcome::{Code, Failure, ToolResult, sized};
 use crate::process::{How, Running, Spec, Stream};
 use crate::sandbox::Sandbox;
 use crate::session::Session;
+use crate::shell::not_started;
 use crate::workspace::Workspace;
 
 /// The commands of one toolbox that run in the background, or did.
@@ -110,8 +111,8 @@ impl Jobs {
         let shelf = shelf.ok_or_else(|| system("there is no place for its output.".to_owned()))?;
         let file = shelf.join(format!("job-{id}.txt"));
         let log = File::create_new(&file).map_err(|error| system(format!("{}: {error}.", file.display())))?;
-        let running = Running::start(spec, sandbox)
-            .map_err(|error| system(format!("cannot start {}: {error}.", spec.program.display())))?;
+        let running =
+            Running::start(spec, sandbox).map_err(|error| system(not_started(&spec.program, &error)))?;
         let session = running.session;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         let job = Arc::new(Job {

@@ -2,7 +2,10 @@
 //!
 //! This is comfort, not safety: it reads commands roughly and says so early what would only hang or fail.
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::system_error::plain_error;
 
 /// The shell that runs commands: `$DEL_SHELL`, else bash if there is one, else sh.
 pub(crate) fn shell() -> PathBuf {
@@ -12,6 +15,13 @@ pub(crate) fn shell() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let bash = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join("bash"));
     bash.into_iter().find(|bash| bash.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
+}
+
+/// That a shell cannot be started, and whose word it was to take it.
+pub(crate) fn not_started(shell: &Path, error: &io::Error) -> String {
+    let named = std::env::var_os("DEL_SHELL").is_some_and(|named| shell.as_os_str() == named);
+    let by = if named { ", which DEL_SHELL names" } else { "" };
+    format!("cannot start {}{by}: {}.", shell.display(), plain_error(error))
 }
 
 /// Whether `command` does nothing but change the directory.

@@ -89,6 +89,15 @@ fn what_writes_needs_consent_and_nobody_is_there_to_give_it() {
 }
 
 #[test]
+fn a_shell_that_cannot_be_started_is_named() {
+    let files = directory(&[]);
+    let mut command = del(&["tools", "call", "run_command", "{\"command\": \"mkdir made\"}", "--yes"]);
+    let got = run(command.current_dir(files.path()).env("DEL_SHELL", "/nonexistent"), "");
+    let why = "cannot start /nonexistent, which DEL_SHELL names: no such file or directory.";
+    assert!(got.code == 54 && got.out.contains(why), "{got:#?}");
+}
+
+#[test]
 fn consent_never_leads_out_of_the_directory() {
     let files = directory(&[("inner/a.txt", "x"), ("outer.txt", "secret")]);
     let inner = files.path().join("inner");

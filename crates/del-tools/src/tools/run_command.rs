@@ -138,6 +138,13 @@ impl Job for RunCommand {
         if context.sandbox.level() == Level::None {
             question.cautions.push("this system cannot confine the command".to_owned());
         }
+        let said = |what: &str| self.judgement.reasons.iter().any(|reason| reason.ends_with(what));
+        for file in &self.judgement.delicate {
+            let caution = format!("`{}` {}", file.word, file.what);
+            if !said(&caution) {
+                question.cautions.push(caution);
+            }
+        }
         if self.judgement.verdict == Verdict::Ask {
             let reasons = self.judgement.reasons.iter().take(SHOWN_REASONS);
             question.remarks.extend(reasons.map(|reason| format!("asks because of this: {reason}")));
@@ -187,7 +194,7 @@ impl RunCommand {
         take: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Ended, Failure> {
         process::run(&self.spec(), &context.sandbox, control, take).map_err(|error| {
-            let cause = format!("cannot start {}: {error}.", self.shell.display());
+            let cause = shell::not_started(&self.shell, &error);
             Failure::new(Code::System, cause)
         })
     }
