@@ -112,7 +112,11 @@ fn list(store: &Store, listed: &Listed, common: &Common) -> Result<Exit> {
     let directory = directory.canonicalize().map_err(|error| {
         Exit::Configuration.because(format!("cannot look at {}: {}", directory.display(), plain(&error)))
     })?;
-    let found = store.list((!listed.all).then_some(directory.as_path()));
+    let place = (!listed.all).then_some(directory.as_path());
+    let found = store.list(place);
+    for path in store.damaged(place) {
+        say(format!("{} is left out: its beginning is damaged", path.display()));
+    }
     let mut out = std::io::stdout().lock();
     if listed.json {
         let rows: Value = found.iter().map(row).collect();

@@ -57,6 +57,14 @@ impl Store {
         found
     }
 
+    /// The files in a directory, or in all, that should be conversations, and that nothing can be made of.
+    pub(crate) fn damaged(&self, directory: Option<&Path>) -> Vec<PathBuf> {
+        let mut files = self.files(directory);
+        files.retain(|path| Summary::read(path.clone()).is_err() || has_lost_its_head(path));
+        files.sort();
+        files
+    }
+
     /// The last one in a directory.
     pub(crate) fn last(&self, directory: &Path) -> Option<Summary> {
         let mut files: Vec<(SystemTime, PathBuf)> = self
@@ -134,7 +142,11 @@ impl Store {
             Some(directory) => vec![self.folder_of(directory)],
             None => paths(&self.folder),
         };
-        let is_record = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+        // What is no regular file may never end.
+        let is_record = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| extension == "jsonl")
+                && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        };
         folders.iter().flat_map(|folder| paths(folder)).filter(is_record).collect()
     }
 
@@ -185,6 +197,14 @@ impl Summary {
     pub(crate) fn bytes(&self) -> u64 {
         fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
     }
+}
+
+/// Whether a file begins with something else than a conversation does. An empty one has just begun.
+fn has_lost_its_head(path: &Path) -> bool {
+    let mut line = Vec::new();
+    let read = File::open(path).and_then(|file| BufReader::new(file.take(HEAD)).read_until(b'\n', &mut line));
+    read.is_ok_and(|length| length > 0)
+        && !matches!(serde_json::from_slice(&line), Ok(Line::Session(_) | Line::Unknown))
 }
 
 /// Ends a line that was cut off, so that what follows begins one.

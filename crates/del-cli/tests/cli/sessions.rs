@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -278,7 +279,14 @@ fn a_session_that_is_not_there_is_an_error() {
     std::fs::create_dir_all(broken.parent().unwrap()).unwrap();
     std::fs::write(&broken, "\u{0}\u{1}nonsense\n{}\n").unwrap();
     ask(&["-r", "abc"]).fails(1, "expected the record of a session");
-    assert!(place.run(&["sessions", "list", "--all", "--json"]).json().as_array().unwrap().is_empty());
+    // Neither is it forgotten, nor is what never ends waited for.
+    let pipe = broken.with_file_name("pipe.jsonl");
+    mkfifoat(CWD, &pipe, Mode::RWXU).unwrap();
+    let listed = place.run(&["sessions", "list", "--all", "--json"]);
+    assert!(listed.json().as_array().unwrap().is_empty());
+    assert!(listed.err.contains("abc.jsonl is left out: its beginning is damaged"), "{listed:#?}");
+    assert!(!listed.err.contains("pipe"), "{listed:#?}");
+    ask(&["-r", "pipe"]).fails(2, "there is no session pipe");
 }
 
 #[test]
