@@ -57,15 +57,14 @@ pub(crate) enum Reason {
 impl Reason {
     /// The word that names what holds secrets, where that is the reason.
     pub(crate) fn secret(&self) -> Option<&str> {
-        let (word, forbidden) = match self {
-            Self::Arguments {
-                unknown: Unknown::Misfit { word, misfit: Misfit::Forbidden(forbidden) },
-                ..
-            }
-            | Self::Wildcard { word, unexpanded: Unexpanded::Forbidden(forbidden) }
-            | Self::Input { path: word, forbidden }
-            | Self::Directory { path: word, forbidden } => (word, forbidden),
-            _ => return None,
+        let (Self::Arguments {
+            unknown: Unknown::Misfit { word, misfit: Misfit::Forbidden(forbidden) }, ..
+        }
+        | Self::Wildcard { word, unexpanded: Unexpanded::Forbidden(forbidden) }
+        | Self::Input { path: word, forbidden }
+        | Self::Directory { path: word, forbidden }) = self
+        else {
+            return None;
         };
         matches!(forbidden, Forbidden::Secret | Forbidden::Holds).then_some(word)
     }
