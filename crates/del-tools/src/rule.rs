@@ -133,7 +133,7 @@ impl Rule {
         };
         match &self.what {
             What::Everything if self.tool == Named::BuiltIn("run_command") => {
-                "every command, whatever it is, but for those that destroy".to_owned()
+                "every command, but for those that destroy or name files that run or hold secrets".to_owned()
             }
             What::Everything => format!("{tool}, whatever it is called with"),
             What::Command { text, .. } => format!("exactly this command: {text}"),
@@ -412,7 +412,10 @@ mod tests {
         for (text, says) in [
             ("bash(cargo test:*)", "every command that begins with the words: cargo test"),
             ("bash(cargo test)", "exactly this command: cargo test"),
-            ("run_command", "every command, whatever it is, but for those that destroy"),
+            (
+                "run_command",
+                "every command, but for those that destroy or name files that run or hold secrets",
+            ),
             ("write_file(src/**)", "write_file on every path that fits: src/**"),
             ("mcp__a__*", "every tool whose name begins with mcp__a__, whatever it is called with"),
         ] {
