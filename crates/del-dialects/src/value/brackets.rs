@@ -1,9 +1,11 @@
 //! Where a value ends, by its brackets and quotes alone.
 
-/// Follows the brackets and quotes of one value through any number of pieces, without reading it.
+/// Follows the brackets and quotes of one value through any number of pieces, without reading it. As where it is read, a
+/// bracket that closes one closes all that are still open in it, and one that closes none means nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Brackets {
-    depth: usize,
+    /// What closes the open ones; a NUL where anything does.
+    open: Vec<u8>,
     quote: Option<u8>,
     escaped: bool,
 }
@@ -11,7 +13,7 @@ pub struct Brackets {
 impl Brackets {
     /// Inside a value of which so many brackets are open; perhaps in a text in this quote.
     pub(super) fn within(depth: usize, quote: Option<u8>) -> Self {
-        Self { depth, quote, escaped: false }
+        Self { open: vec![0; depth], quote, escaped: false }
     }
 
     /// Follows `text`; where the outermost bracket closes, the number of bytes up to behind it. What stands behind it is
@@ -24,10 +26,13 @@ impl Brackets {
                 (Some(quote), _) if byte == quote => self.quote = None,
                 (Some(_), _) => {}
                 (None, b'\'' | b'"') => self.quote = Some(byte),
-                (None, b'(' | b'[' | b'{') => self.depth += 1,
+                (None, b'(') => self.open.push(b')'),
+                (None, b'[') => self.open.push(b']'),
+                (None, b'{') => self.open.push(b'}'),
                 (None, b')' | b']' | b'}') => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
+                    let closed = self.open.iter().rposition(|closer| *closer == byte || *closer == 0);
+                    self.open.truncate(closed.unwrap_or(self.open.len()));
+                    if self.open.is_empty() {
                         return Some(at + 1);
                     }
                 }

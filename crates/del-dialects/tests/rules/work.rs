@@ -64,6 +64,23 @@ fn rule_12_broken_calls_in_fences_are_linear() {
     });
 }
 
+/// A call in Python without marks, of which no bracket or quote closes as it was opened: each of many is looked through once.
+#[test]
+fn rule_12_brackets_that_close_otherwise_are_linear() {
+    const MOST: u64 = 8;
+    for unit in ["</think>get_weather(\"s\",[r,c)", "</think>get_weather(\"s\"r(\",[r,c)"] {
+        let text = unit.repeat((64 << 10) / unit.len());
+        every_parser(|name| {
+            for size in [13, text.len()] {
+                let mut endless = turn();
+                endless.limits.calls = u32::MAX;
+                let (examined, _) = cost(parser(name, endless), chunks(&text, size));
+                assert!(examined <= MOST * text.len() as u64, "{name:?}: {examined} of {}", text.len());
+            }
+        });
+    }
+}
+
 /// White space may end what stands before it or belong to it, as what follows tells: that is asked once for a whole run.
 #[test]
 fn rule_12_runs_of_white_space_are_linear() {

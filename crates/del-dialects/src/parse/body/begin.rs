@@ -42,8 +42,10 @@ impl Engine {
             && !io.plan.walks[reading.walk].is_told(opening.opened)
             && !opening.is_behind_a_call();
         let told = text && !undeclared && !nameless && !opening.is_doubtful();
-        let may_not =
-            text || undeclared || (worded && (opening.in_a_thought() || unproven || !(known || free)));
+        let may_not = text
+            || undeclared
+            || (word && bare && unproven)
+            || (worded && (opening.in_a_thought() || unproven || !(known || free)));
         if may_not || (bare && !known && (word || doubtful || nameless)) {
             if let (true, State::Reading(Reading { pending: Some(opening), .. })) = (told, &mut self.state) {
                 opening.undeclared = true;
@@ -83,6 +85,10 @@ impl Engine {
             Proof::Line(brackets) => ends_line(walk, brackets, io, most),
         };
         if proven == Some(true) {
+            // Nobody looks once more for a bracket that the answer does not have.
+            if let Proof::Line(Some(_)) = proof {
+                self.tried.proof = self.tried.proof.max(io.base + io.look as u64);
+            }
             reading.proof = None;
             io.rewind(back);
             self.start_call(io);
