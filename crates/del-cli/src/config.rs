@@ -6,6 +6,7 @@
 mod key;
 mod layers;
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -86,6 +87,12 @@ impl Config {
         let Some(path) = path().filter(|path| path.symlink_metadata().is_ok()) else {
             return Ok(Self::default());
         };
+        let waits = std::fs::metadata(&path).is_ok_and(|metadata| metadata.file_type().is_fifo());
+        if waits {
+            return Err(
+                Exit::Configuration.because(format!("{}: expected a file, got a pipe", path.display()))
+            );
+        }
         let text = read_text(&path, Exit::Configuration)?;
         Self::parse(&text, &path, Whose::User).map_err(|wrong| Exit::Configuration.because(wrong.to_string()))
     }

@@ -134,6 +134,10 @@ fn an_address_that_is_none_is_said_with_its_line() {
     ] {
         with(&home(text), &["-p", "hi"], &[]).fails(52, says);
     }
+    let pipe = directory(&[(".config/del/x", "")]);
+    let made = std::process::Command::new("mkfifo").arg(pipe.path().join(".config/del/config.toml")).status();
+    assert!(made.unwrap().success());
+    with(&pipe, &["models"], &[]).fails(52, "config.toml: expected a file, got a pipe");
     // One that leads nowhere is no file that is not there.
     let home = directory(&[(".config/del/x", "")]);
     std::os::unix::fs::symlink("gone", home.path().join(".config/del/config.toml")).unwrap();
