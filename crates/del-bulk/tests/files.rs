@@ -306,9 +306,10 @@ fn rows_that_were_rewritten_say_what_they_are_written_in() {
     fs::create_dir_all(&input).unwrap();
     let column =
         |texts: &[Option<&str>]| Arc::new(texts.iter().copied().collect::<StringArray>()) as ArrayRef;
-    let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+    let mistral = "[TOOL_CALLS] [{\"name\": \"f\", \"arguments\": {}}]";
     let rows = RecordBatch::try_from_iter([
-        ("text", column(&[Some(call), Some(call), Some("so</think>yes"), Some(call), None])),
+        ("text", column(&[Some(call), Some(mistral), Some("so</think>yes"), Some(call), None])),
         ("dialect", column(&[Some("hermes"), Some("mistral-json"), None, Some("nope"), Some("hermes")])),
         ("starts_in", column(&[None, None, Some("reasoning"), None, None])),
     ]);
@@ -321,7 +322,7 @@ fn rows_that_were_rewritten_say_what_they_are_written_in() {
     let target = Target::Text(Arc::clone(all.get("hermes").unwrap()));
     let converter = Converter::new(Source::Any(all), target, true, []).among(all);
     let report = run(&job(&input, &out, 1), &Convert::new(converter, None), &mut |_| {}).unwrap();
-    assert_eq!((report.tally.calls, report.tally.rejected()), (1, 1));
+    assert_eq!((report.tally.calls, report.tally.rejected()), (2, 1));
     let made = &rows_of(&out.join("a.parquet"))[0];
     let texts = |name: &str| -> Vec<Option<String>> {
         made[name].as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
