@@ -48,7 +48,9 @@ impl Input {
                 let name = path.display().to_string();
                 let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
                 let size = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-                (name, size, Handle::from_path(path).ok(), Box::new(file))
+                // A pipe that is opened once more may wait for ever, or be taken from who writes to it.
+                let same = file.try_clone().and_then(Handle::from_file).ok();
+                (name, size, same, Box::new(file))
             }
             _ => {
                 if io::stdin().is_terminal() {
@@ -143,16 +145,14 @@ impl Input {
     }
 }
 
-/// An error if `path`, which is to be written, is the file `read`.
+/// An error if `path`, which is to be written, is the file `read`. Only regular files are opened to find that out.
 pub(crate) fn not_written_over(path: &Path, read: Option<&Handle>) -> Result<()> {
-    match Handle::from_path(path) {
-        Ok(written) if path.is_file() && read == Some(&written) => {
-            let path = path.display();
-            Err(Exit::Usage
-                .because(format!("{path} would be written over while it is read; name another file")))
-        }
-        _ => Ok(()),
+    let written = path.is_file().then(|| Handle::from_path(path).ok()).flatten();
+    if written.is_none() || written.as_ref() != read {
+        return Ok(());
     }
+    let path = path.display();
+    Err(Exit::Usage.because(format!("{path} would be written over while it is read; name another file")))
 }
 
 impl Utf8 {

@@ -106,8 +106,7 @@ impl Server {
 
     /// Refuses what is no address of a server.
     pub(crate) fn check(base: &str) -> Result<()> {
-        tls::prepare();
-        Self::new(base, None).map(drop)
+        Self::url(base).map(drop).map_err(|wrong| Exit::Usage.because(wrong))
     }
 
     /// True when it is llama.cpp.

@@ -1,9 +1,9 @@
 //! The records of `del convert --jsonl`: a transcript a line in, the same with its calls in another dialect out.
 //!
 //! A record is an object with `messages` (those of the role `assistant` are rewritten) or with `text`. Everything else in
-//! it stays as it is, byte for byte, but for what it says of how its text is to be read. A record that cannot be written in the other dialect without a change of meaning is
-//! an error, and never comes out in part; neither does one with a guess in the arguments of a call, for who reads what
-//! comes out could not tell the guess from what the model wrote.
+//! it stays as it is, byte for byte, but for what it says of how its text is to be read. A record that cannot be written
+//! in the other dialect without a change of meaning is an error, and never comes out in part; neither does one with a
+//! guess in the arguments of a call, for who reads what comes out could not tell the guess from what the model wrote.
 
 mod record;
 
@@ -138,15 +138,16 @@ impl Converter {
         Self { guesses: true, ..self }
     }
 
-    /// The same, for records that may say how their text is to be read: the dialect is one of `dialects`. What comes out says
-    /// what is right afterwards, in [`Self::says`].
+    /// The same, for records that may say how their text is to be read: the dialect is one of `dialects`. What comes out
+    /// says what is right afterwards: [`Self::says`].
     #[must_use]
     pub fn among(self, dialects: &'static Dialects) -> Self {
         Self { dialects: Some(dialects), ..self }
     }
 
-    /// What a record that was rewritten says in the member, or column, `name`, where it says something: another dialect, and a
-    /// text that starts as any does. None for what stays as it is. `list` is true for transcripts, in which only the dialect counts.
+    /// What a record that was rewritten says in the member, or column, `name`, where it says something: another dialect,
+    /// and a text that starts as any does. None for what stays as it is. `list` is true for transcripts, in which only the
+    /// dialect counts.
     pub fn says(&self, name: &str, list: bool) -> Option<&str> {
         self.dialects?;
         match (name, &self.to) {
@@ -162,8 +163,12 @@ impl Converter {
         Record::new(self, Arc::clone(&self.tools), Reading::of(&self.from), 0).text(text)
     }
 
-    /// How the text of a record is to be read that says this.
-    fn reading(&self, said: impl FnOnce() -> Result<Said, String>) -> Result<Reading, RecordError> {
+    /// How the text of a record is to be read that says this. Those of a `list` are whole, and start as any.
+    fn reading(
+        &self,
+        said: impl FnOnce() -> Result<Said, String>,
+        list: bool,
+    ) -> Result<Reading, RecordError> {
         let Some(dialects) = self.dialects else { return Ok(Reading::of(&self.from)) };
         let Said { dialect, starts_in_reasoning, cut } = said().map_err(RecordError::invalid)?;
         let from = match dialect.as_deref() {
@@ -173,6 +178,9 @@ impl Converter {
                 Source::Text(Arc::clone(dialects.named(name).map_err(|error| RecordError::unknown(&error))?))
             }
         };
+        if list {
+            return Ok(Reading::of(&from));
+        }
         let starts = match starts_in_reasoning {
             None => Start::Unknown,
             Some(true) => Start::Reasoning,
@@ -195,10 +203,10 @@ impl Converter {
             };
             return Err(fail(RecordErrorCode::InvalidRequest, message));
         };
-        let reading =
-            self.reading(|| Said::of(&fields)).map_err(|error| RecordError { id: id.clone(), ..error })?;
         let list = if self.member.is_some() { json.starts_with('[') } else { name == "messages" };
-        let mut record = Record::new(self, tools, if list { reading.of_list() } else { reading }, number);
+        let reading = self.reading(|| Said::of(&fields), list);
+        let reading = reading.map_err(|error| RecordError { id: id.clone(), ..error })?;
+        let mut record = Record::new(self, tools, reading, number);
         let new = if list {
             record.messages(name, json)
         } else {
@@ -223,18 +231,12 @@ impl Converter {
     ) -> Result<Converted, RecordError> {
         let tools = tools.map_or_else(|| Ok(Arc::clone(&self.tools)), |json| self.own.read(json));
         let tools = tools.map_err(|error| RecordError::invalid(error.to_string()))?;
-        let reading = self.reading(|| Said::read(said))?;
-        let (mut record, text);
-        match cell {
-            Cell::Answer(answer) => {
-                record = Record::new(self, tools, reading, number);
-                text = record.text(answer).map_err(|error| Trouble { at: String::new(), error });
-            }
-            Cell::Messages(json) => {
-                record = Record::new(self, tools, reading.of_list(), number);
-                text = record.messages("messages", json);
-            }
-        }
+        let reading = self.reading(|| Said::read(said), matches!(cell, Cell::Messages(_)))?;
+        let mut record = Record::new(self, tools, reading, number);
+        let text = match cell {
+            Cell::Answer(text) => record.text(text).map_err(|error| Trouble { at: String::new(), error }),
+            Cell::Messages(json) => record.messages("messages", json),
+        };
         let text = text.map_err(|trouble| trouble.of(RecordId::default()))?;
         Ok(Converted { text, calls: record.calls, faults: record.faults })
     }

@@ -58,7 +58,9 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     if options.confined {
         return confined::answer(catalog);
     }
-    if let (Some(read), Some(written)) = (&options.file, &options.write) {
+    if let (Some(read), Some(written)) = (&options.file, &options.write)
+        && read.is_file()
+    {
         not_written_over(written, Handle::from_path(read).ok().as_ref())?;
     }
     let question = Question {

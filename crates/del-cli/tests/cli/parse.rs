@@ -241,3 +241,17 @@ fn the_line_feed_that_ends_a_file_is_not_the_models() {
     let piped = run(&mut del(&["parse"]), "Hello.\n").json();
     assert_eq!(piped["content"], "Hello.\n", "what is piped in is all the model's");
 }
+
+#[test]
+fn a_pipe_is_opened_once() {
+    let files = directory(&[]);
+    let path = files.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    for arguments in [vec!["parse"], vec!["convert", "--to", "hermes", "--jsonl"]] {
+        let child = del(&arguments).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+        // Whoever opens it behind this waits for ever.
+        std::fs::write(&path, "{\"text\": \"hello\"}").unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert!(done.status.success() && String::from_utf8_lossy(&done.stdout).contains("hello"), "{done:?}");
+    }
+}

@@ -24,11 +24,6 @@ impl Reading {
     pub(super) fn of(from: &Source) -> Self {
         Self { from: from.clone(), starts: Start::Unknown, end: End::End }
     }
-
-    /// As the texts of a transcript, which are whole.
-    pub(super) fn of_list(self) -> Self {
-        Self::of(&self.from)
-    }
 }
 
 /// One record on its way.

@@ -45,7 +45,9 @@ pub(super) fn run(
     rejects: Option<&Path>,
     most: Option<u16>,
 ) -> Result<Exit> {
-    rejects.map_or(Ok(()), |path| input.check_kept(path))?;
+    if let Some(path) = rejects {
+        input.check_kept(path)?;
+    }
     let mut rejects = rejects.map(Rejects::create).transpose()?;
     let aside = rejects.is_some();
     let threads = most.map_or_else(|| threads(usize::MAX), usize::from);
