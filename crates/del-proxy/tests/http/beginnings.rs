@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::model::{Model, Reply, Seen, Then, event};
-use crate::stand::{Stand, assembled, document, events, route, streamed, tool, weather, with};
+use crate::stand::{Stand, assembled, document, events, route, streamed, tool, until, weather, with};
 
 const APIS: [ServerApi; 4] =
     [ServerApi::OpenAi, ServerApi::Anthropic, ServerApi::Responses, ServerApi::Ollama];
@@ -242,10 +242,7 @@ async fn a_word_goes_out_when_it_comes_and_an_error_behind_it_is_an_event() {
             let stand = stand(api, &[&saying(vec![silent(api), word(api, "Once")], Then::Silence)]).await;
             let request = stand.request(Method::POST, path).body(body.to_string());
             let mut response = request.send().await.unwrap();
-            let mut text = String::new();
-            while !text.contains("Once") {
-                text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-            }
+            until(&mut response, |text| text.contains("Once")).await;
             let last = error(api, "overloaded", 529);
             let stand =
                 self::stand(api, &[&saying(vec![silent(api), word(api, "Once"), last], Then::End)]).await;
@@ -271,10 +268,7 @@ async fn a_client_that_waits_for_the_first_word_is_kept_waiting() {
             let request = stand.request(Method::POST, path).body(body.to_string());
             let mut response = request.send().await.unwrap();
             assert_eq!(response.headers()["content-type"], "text/event-stream");
-            let mut text = String::new();
-            while text.matches(sign).count() < 2 {
-                text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-            }
+            until(&mut response, |text| text.matches(sign).count() >= 2).await;
         }
     }
 }

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::model::{Model, Reply, Then, event, says};
-use crate::stand::{Stand, assembled, events, streamed, weather};
+use crate::stand::{Stand, assembled, events, streamed, until, weather};
 
 /// Long enough for any machine; nothing waits that long when all is well.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -107,10 +107,7 @@ async fn closed(stand: Stand) {
 async fn text_goes_out_before_the_answer_is_over() {
     let stand = Stand::new(begun(Then::Silence)).await;
     let mut response = stand.post(&streamed(weather())).send().await.unwrap();
-    let mut text = String::new();
-    while !text.contains("Let me") {
-        text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-    }
+    until(&mut response, |text| text.contains("Let me")).await;
 }
 
 #[tokio::test]

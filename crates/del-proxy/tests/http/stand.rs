@@ -111,6 +111,14 @@ pub(crate) async fn document(response: Response) -> Value {
     serde_json::from_str(&response.text().await.unwrap()).unwrap()
 }
 
+/// Waits until so much of an answer has come as is `enough`.
+pub(crate) async fn until(response: &mut Response, enough: impl Fn(&str) -> bool) {
+    let mut text = String::new();
+    while !enough(&text) {
+        text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
+    }
+}
+
 /// The events of a stream; `[DONE]` is null.
 pub(crate) fn events(text: &str) -> Vec<Value> {
     let data = text.split_terminator("\n\n").map(|event| event.strip_prefix("data: ").unwrap());

@@ -10,7 +10,9 @@ use del_proxy::Upstream;
 use serde_json::json;
 
 use crate::model::{Model, Reply, Then, completion, event};
-use crate::stand::{Stand, assembled, builder, client, document, events, streamed, tool, upstream, weather};
+use crate::stand::{
+    Stand, assembled, builder, client, document, events, streamed, tool, until, upstream, weather,
+};
 
 /// One answer, packed: as gzip, and as zstd with a block that is not compressed.
 fn packed(kind: &str) -> Vec<u8> {
@@ -171,10 +173,7 @@ async fn a_silent_server_does_not_silence_the_proxy() {
             let request = stand.request(reqwest::Method::POST, path).body(body.to_string());
             let mut response = request.send().await.unwrap();
             assert_eq!(response.headers()["content-type"], "text/event-stream");
-            let mut text = String::new();
-            while text.matches(sign).count() < 2 {
-                text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
-            }
+            until(&mut response, |text| text.matches(sign).count() >= 2).await;
         }
     }
 }
