@@ -66,8 +66,14 @@ impl Block {
         self.bytes.len() as u64
     }
 
-    /// Works on the lines, and writes what comes of them. Empty lines stay; they are no rows.
-    pub(crate) fn write(&self, rows: &mut impl Rows, packed: bool, to: &Path) -> Result<Tally, Trouble> {
+    /// Works on the lines, and writes what comes of them into a file, which may not be on the disk yet. Empty lines stay;
+    /// they are no rows.
+    pub(crate) fn write(
+        &self,
+        rows: &mut impl Rows,
+        packed: bool,
+        to: &Path,
+    ) -> Result<(Tally, File), Trouble> {
         let mut tally = Tally::default();
         let mut out = Vec::with_capacity(self.bytes.len() * 2);
         let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
@@ -88,8 +94,7 @@ impl Block {
         } else {
             file.write_all(&out)?;
         }
-        file.sync_data()?;
-        Ok(tally)
+        Ok((tally, file))
     }
 }
 

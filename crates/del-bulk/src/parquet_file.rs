@@ -79,8 +79,13 @@ impl Plan {
         Ok(Self { path: path.to_owned(), metadata, schema, properties, copied, units })
     }
 
-    /// Works on the rows of a unit, and writes what comes of them as a file of its own.
-    pub(crate) fn write(&self, unit: &Unit, rows: &mut impl Rows, to: &Path) -> Result<Tally, Trouble> {
+    /// Works on the rows of a unit, and writes what comes of them as a file of its own, which may not be on the disk yet.
+    pub(crate) fn write(
+        &self,
+        unit: &Unit,
+        rows: &mut impl Rows,
+        to: &Path,
+    ) -> Result<(Tally, File), Trouble> {
         let (schema, properties) = (Arc::clone(&self.schema), self.properties.clone());
         let writer = ArrowWriter::try_new(created(to)?, schema, Some(properties))?;
         let (mut out, columns) = writer.into_serialized_writer()?;
@@ -100,7 +105,7 @@ impl Plan {
             let batches = batches.build().map_err(|error| unreadable(&error))?;
             let copied =
                 if unit.part.is_none() { self.copied.clone() } else { vec![None; self.copied.len()] };
-            let mut made = Made::new(columns.create_column_writers(nth)?, copied, out.schema_descr());
+            let mut made = Group::new(columns.create_column_writers(nth)?, copied, out.schema_descr());
             for batch in batches {
                 let batch = batch.map_err(|error| unreadable(&error))?;
                 made.add(&rows.batch(&batch, &self.schema, first, &mut tally).map_err(ParquetError::from)?)?;
@@ -108,8 +113,7 @@ impl Plan {
             }
             made.finish(&file, self.metadata.metadata(), group, &mut out)?;
         }
-        kept(out)?;
-        Ok(tally)
+        Ok((tally, ended(out)?))
     }
 }
 
@@ -123,10 +127,9 @@ fn created(path: &Path) -> io::Result<BufWriter<File>> {
     Ok(BufWriter::with_capacity(PIECE, File::create(path)?))
 }
 
-/// Ends a file, which is then on the disk.
-fn kept(out: Out) -> Result<(), Trouble> {
-    let file = out.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok(file.sync_data()?)
+/// A file that is written as a whole.
+fn ended(out: Out) -> Result<File, Trouble> {
+    Ok(out.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?)
 }
 
 /// A file whose columns are copied.
@@ -164,7 +167,7 @@ fn open(file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
 }
 
 /// A row group on its way out.
-struct Made {
+struct Group {
     columns: Vec<Column>,
 }
 
@@ -176,7 +179,7 @@ enum Column {
     Written(Vec<ArrowColumnWriter>),
 }
 
-impl Made {
+impl Group {
     fn new(
         writers: Vec<ArrowColumnWriter>,
         copied: Vec<Option<Range<usize>>>,
@@ -346,7 +349,7 @@ pub(crate) fn join(parts: &[PathBuf], to: &Path) -> Result<(), Trouble> {
         append(&file, &metadata, writer)?;
     }
     match whole {
-        Some(writer) => kept(writer),
+        Some(writer) => Ok(ended(writer)?.sync_data()?),
         None => Err(Trouble::Target(io::ErrorKind::NotFound.into())),
     }
 }

@@ -1,5 +1,6 @@
 //! A run over files: units of work on every core, their results in order, each output put in place when it is whole.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,14 +105,10 @@ fn check(job: &Job) -> Result<(), BulkError> {
     Ok(())
 }
 
-/// Something to do for a file. The tasks of one follow one another: a beginning, its units, and an end.
-enum Task {
-    Unit {
-        work: Work,
-        part: PathBuf,
-    },
-    /// Nothing to do: it only goes through in its place.
-    Pass(Outcome),
+/// A unit of a file, and where what comes of it goes.
+struct Task {
+    work: Work,
+    part: PathBuf,
 }
 
 enum Work {
@@ -119,11 +116,12 @@ enum Work {
     Lines { block: Block, packed: bool },
 }
 
+/// What comes of a file, one after another: a beginning, its units, and an end.
 enum Outcome {
     Finished(Tally, u64),
     Begun(PathBuf, Ledger),
     Unit {
-        made: Result<Tally, Trouble>,
+        made: Result<(Tally, File), Trouble>,
         bytes: u64,
         part: PathBuf,
     },
@@ -139,10 +137,7 @@ enum Outcome {
 
 impl Task {
     fn run(self, rows: &mut impl Rows) -> Outcome {
-        let (work, part) = match self {
-            Self::Unit { work, part } => (work, part),
-            Self::Pass(outcome) => return outcome,
-        };
+        let Self { work, part } = self;
         let (made, bytes) = match work {
             Work::Group { plan, unit } => (plan.write(&unit, rows, &part), unit.bytes),
             Work::Lines { block, packed } => {
@@ -159,16 +154,16 @@ fn feed_file(job: &Job, source: &Source, rows: &impl Rows, feed: &mut Feed<Task,
         Ok(read) => read,
         Err(error) => {
             let failure = Failure { file: source.path.clone(), reason: error.to_string() };
-            return feed.give(Task::Pass(Outcome::Unread(failure)));
+            return feed.pass(Outcome::Unread(failure));
         }
     };
     let ledger = match Ledger::open(&job.out, &source.name, &settings) {
         Ok(Known::Open(ledger)) => ledger,
-        Ok(Known::Finished(tally)) => return feed.give(Task::Pass(Outcome::Finished(tally, size))),
-        Err(error) => return feed.give(Task::Pass(Outcome::Stopped(error))),
+        Ok(Known::Finished(tally)) => return feed.pass(Outcome::Finished(tally, size)),
+        Err(error) => return feed.pass(Outcome::Stopped(error)),
     };
     let (parts, done) = (ledger.parts().to_owned(), ledger.units.len());
-    if !feed.give(Task::Pass(Outcome::Begun(source.path.clone(), ledger))) {
+    if !feed.pass(Outcome::Begun(source.path.clone(), ledger)) {
         return false;
     }
     let fed = match source.kind {
@@ -183,7 +178,7 @@ fn feed_file(job: &Job, source: &Source, rows: &impl Rows, feed: &mut Feed<Task,
         }
         Err(reason) => Outcome::Failed(reason),
     };
-    feed.give(Task::Pass(end))
+    feed.pass(end)
 }
 
 fn feed_groups(
@@ -197,7 +192,7 @@ fn feed_groups(
     let left = plan.units.iter().enumerate().skip(done);
     let task = |(number, unit): (usize, &Unit)| {
         let work = Work::Group { plan: Arc::clone(&plan), unit: unit.clone() };
-        Task::Unit { work, part: Ledger::part(parts, number) }
+        Task { work, part: Ledger::part(parts, number) }
     };
     Ok(left.map(task).all(|task| feed.give(task)))
 }
@@ -213,7 +208,7 @@ fn feed_lines(
     let mut blocks = Blocks::open(&source.path, packed).map_err(unreadable)?;
     let mut number = 0;
     while let Some(block) = blocks.next().map_err(unreadable)? {
-        let task = || Task::Unit { work: Work::Lines { block, packed }, part: Ledger::part(parts, number) };
+        let task = || Task { work: Work::Lines { block, packed }, part: Ledger::part(parts, number) };
         if number >= done && !feed.give(task()) {
             return Ok(false);
         }
@@ -247,10 +242,12 @@ struct Run {
 impl Run {
     fn take(&mut self, outcome: Outcome, watch: &mut dyn FnMut(Progress)) -> Result<(), BulkError> {
         match outcome {
-            Outcome::Unit { made: Ok(tally), bytes, part } => {
+            Outcome::Unit { made: Ok((tally, file)), bytes, part } => {
                 watch(Progress { rows: tally.rows, rejected: tally.rejected(), bytes });
                 let Some((_, ledger)) = &mut self.open else { return Ok(()) };
-                ledger.note(tally).map_err(|error| BulkError::Write { path: part, error })
+                // Here, as the workers have better to do than to wait for the disk.
+                let noted = file.sync_data().and_then(|()| ledger.note(tally));
+                noted.map_err(|error| BulkError::Write { path: part, error })
             }
             Outcome::Unit { made: Err(Trouble::Source(reason)), .. } => self.fail(reason),
             Outcome::Unit { made: Err(Trouble::Target(error)), part, .. } => {

@@ -32,10 +32,12 @@ struct Shared<T, R> {
 struct State<T, R> {
     /// Items that no worker has taken, each with its number.
     waiting: VecDeque<(usize, T)>,
-    /// Results of the items that were not told of, by their numbers from `told` on; none where a worker is at it.
-    results: VecDeque<Option<R>>,
-    /// The number of the item whose result is next.
+    /// What was not told of, by its numbers from `told` on.
+    results: VecDeque<Place<R>>,
+    /// The number of the result that is next.
     told: usize,
+    /// How many of `results` are those of items.
+    items: usize,
     /// So many items may be without a result that was taken.
     ahead: usize,
     /// No more items will come.
@@ -43,6 +45,17 @@ struct State<T, R> {
     /// Nobody wants more results, or a worker is gone.
     stopped: bool,
 }
+
+#[derive(Debug)]
+struct Place<R> {
+    /// None where a worker is at it.
+    result: Option<R>,
+    /// It is that of an item: nobody worked for it else.
+    item: bool,
+}
+
+/// So many results that nobody works for may wait at most.
+const PASSED: usize = 256;
 
 /// Each of `workers` runs on a thread of its own in `scope`. At most `ahead` items, and one at least, are between their
 /// way in and their way out.
@@ -60,6 +73,7 @@ where
         waiting: VecDeque::new(),
         results: VecDeque::new(),
         told: 0,
+        items: 0,
         ahead: ahead.max(1),
         ended: false,
         stopped: false,
@@ -81,18 +95,32 @@ where
 impl<T, R> Feed<T, R> {
     /// Takes an item, as soon as there is room for it. False when nobody wants its result.
     pub fn give(&mut self, item: T) -> bool {
-        let Shared { work, room, .. } = &*self.0;
-        let full = |state: &mut State<T, R>| !state.has_room() && !state.stopped;
-        let mut state = room.wait_while(self.0.lock(), full).unwrap_or_else(PoisonError::into_inner);
-        if state.stopped || state.ended {
-            return false;
-        }
+        let Some(mut state) = self.wait(State::has_room) else { return false };
         let number = state.told + state.results.len();
         state.waiting.push_back((number, item));
-        state.results.push_back(None);
+        state.results.push_back(Place { result: None, item: true });
+        state.items += 1;
         drop(state);
-        work.notify_one();
+        self.0.work.notify_one();
         true
+    }
+
+    /// Takes what stands in the place of a result, between those of the items: nobody works for it, and it takes no room.
+    /// False when nobody wants it.
+    pub fn pass(&mut self, result: R) -> bool {
+        let few = |state: &State<T, R>| state.results.len() - state.items < PASSED;
+        let Some(mut state) = self.wait(few) else { return false };
+        state.results.push_back(Place { result: Some(result), item: false });
+        drop(state);
+        self.0.done.notify_all();
+        true
+    }
+
+    /// The state as soon as it is so; none when nobody wants more.
+    fn wait(&self, so: impl Fn(&State<T, R>) -> bool) -> Option<MutexGuard<'_, State<T, R>>> {
+        let wait = |state: &mut State<T, R>| !so(state) && !state.stopped;
+        let state = self.0.room.wait_while(self.0.lock(), wait).unwrap_or_else(PoisonError::into_inner);
+        (!state.stopped && !state.ended).then_some(state)
     }
 
     /// True when [`give`](Self::give) does not wait.
@@ -145,8 +173,8 @@ impl<T, R> Seat<T, R> {
     fn hand_in(&self, number: usize, result: R) {
         let mut state = self.0.lock();
         let place = number - state.told;
-        if let Some(slot) = state.results.get_mut(place) {
-            *slot = Some(result);
+        if let Some(place) = state.results.get_mut(place) {
+            place.result = Some(result);
         }
         if place == 0 {
             self.0.done.notify_all();
@@ -161,9 +189,11 @@ impl<T, R> Shared<T, R> {
     }
 
     fn take(&self, state: &mut State<T, R>) -> Option<R> {
-        let result = state.results.front_mut()?.take()?;
+        let place = state.results.front_mut()?;
+        let (result, item) = (place.result.take()?, place.item);
         state.results.pop_front();
         state.told += 1;
+        state.items -= usize::from(item);
         self.room.notify_one();
         Some(result)
     }
@@ -179,13 +209,13 @@ impl<T, R> Shared<T, R> {
 
 impl<T, R> State<T, R> {
     fn has_room(&self) -> bool {
-        self.results.len() < self.ahead
+        self.items < self.ahead
     }
 
     /// True while the next result is not there and will be.
     fn is_awaited(&self) -> bool {
         match self.results.front() {
-            Some(result) => result.is_none() && !self.stopped,
+            Some(place) => place.result.is_none() && !self.stopped,
             None => !self.ended && !self.stopped,
         }
     }
@@ -237,6 +267,30 @@ mod tests {
                     assert_eq!(all, (0..2000).step_by(10).collect::<Vec<_>>(), "{threads} {ahead}");
                 });
             }
+        }
+    }
+
+    #[test]
+    fn what_is_passed_comes_in_its_place_and_takes_no_room() {
+        for ahead in [1, 2, 5] {
+            thread::scope(|scope| {
+                let work = |item: usize| {
+                    thread::sleep(Duration::from_micros(200));
+                    item
+                };
+                let (mut feed, results) = ordered(scope, [work; 2], ahead);
+                // Nobody takes anything, and there is room for the items all the same.
+                for item in 0..ahead {
+                    assert!(feed.pass(100) && feed.give(item) && feed.pass(200));
+                }
+                assert!(!feed.has_room());
+                let all = scope.spawn(move || results.collect::<Vec<_>>());
+                assert!((0..2 * super::PASSED).all(|passed| feed.pass(1000 + passed)));
+                drop(feed);
+                let expected = (0..ahead).flat_map(|item| [100, item, 200]);
+                let expected: Vec<_> = expected.chain(1000..1000 + 2 * super::PASSED).collect();
+                assert_eq!(all.join().unwrap(), expected, "{ahead}");
+            });
         }
     }
 
