@@ -1,6 +1,7 @@
 """Rows of answers: every case of every dialect, prose, and calls that are cut off."""
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,8 +23,13 @@ def behind_prose(text: str, row: int) -> str:
     return " ".join([*sentences, "\n\n", text])
 
 
-def write(folder: Path, rows: int, files: int, long: bool = False) -> None:
-    """Files with rows of id and text; the same ones each time."""
+def numbered(text: str, row: int) -> str:
+    """The same with a line before it, so that no two are the same."""
+    return f"Row {row}.\n{text}"
+
+
+def write(folder: Path, rows: int, files: int, each: Callable[[str, int], str] = lambda text, row: text) -> None:
+    """Files with rows of id and text, which is what `each` makes of one of the texts; the same ones each time."""
     folder.mkdir(parents=True)
     all_texts = texts()
     share = -(-rows // files)
@@ -31,7 +37,6 @@ def write(folder: Path, rows: int, files: int, long: bool = False) -> None:
         ids = range(number * share, min((number + 1) * share, rows))
         # A prime step, so that each file has some of all.
         chosen = [all_texts[row * 7919 % len(all_texts)] for row in ids]
-        if long:
-            chosen = [behind_prose(text, row) for text, row in zip(chosen, ids, strict=True)]
+        chosen = [each(text, row) for text, row in zip(chosen, ids, strict=True)]
         table = pa.table({"id": pa.array(ids, pa.int64()), "text": chosen})
         pq.write_table(table, folder / f"part-{number:03}.parquet", row_group_size=max(share // 2, 1))

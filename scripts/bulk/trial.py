@@ -40,7 +40,9 @@ def main() -> None:
         for command in (["parse"], ["convert", "--to", "hermes"]):
             single_machine([args.program, *command], source, home / command[0], args.rows)
         rates(args.program, source, home / "rates")
-        rows.write(home / "long", args.rows // 10, max(args.files // 10, 1), long=True)
+        rows.write(home / "numbered", args.rows, args.files, rows.numbered)
+        rates(args.program, home / "numbered", home / "rates")
+        rows.write(home / "long", args.rows // 10, max(args.files // 10, 1), rows.behind_prose)
         rates(args.program, home / "long", home / "rates")
     if args.only in (None, "ray"):
         cluster(source, home / "ray", args.rows, args.files)
@@ -170,7 +172,9 @@ def rates(program: str, source: Path, home: Path) -> None:
 
     columns = [pq.read_table(path, columns=["text"])["text"] for path in source.iterdir()]
     count = sum(map(len, columns))
-    print(f"rate: rows of {sum(pc.sum(pc.binary_length(column)).as_py() for column in columns) / count:,.0f} bytes")
+    size = sum(pc.sum(pc.binary_length(column)).as_py() for column in columns) / count
+    different = len(set().union(*(column.unique().to_pylist() for column in columns)))
+    print(f"rate: {count:,} rows of {size:,.0f} bytes, {different:,} different ones")
     work = {
         "pyarrow alone": pyarrow,
         "del parse": run("parse"),

@@ -6,7 +6,7 @@ use del_dialects::{Event, FaultKind, Sink, Span};
 
 /// An answer, while it is read: what a [`Message`](del_dialects::Message) has of it that stands in columns. Its texts lie
 /// in buffers, which the next answer uses again after [`clear`](Self::clear).
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Answer {
     dialect: String,
     pub(crate) content: String,
@@ -19,7 +19,7 @@ pub struct Answer {
 }
 
 /// Where the parts of a call lie.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Call {
     id: Option<Range<usize>>,
     name: Range<usize>,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
-use del_wire::convert::{Beside, Cell, Converter};
+use del_wire::convert::{Beside, Cell, Converted, Converter};
 use del_wire::records::{RecordError, Said};
 
+use crate::memo::Memo;
 use crate::rows::{ERROR, Errors, Rows, TOOLS, Tally, cell, column, free, saying, strings};
 
 /// Rewrites answers in the column `text`, or transcripts, lists of messages as JSON, in the column `messages`. A row that
@@ -18,6 +19,8 @@ pub struct Convert {
     converter: Converter,
     /// The column, where it is another.
     column: Option<Arc<str>>,
+    /// What came of rows that say nothing but their text.
+    made: Memo<Result<Converted, RecordError>>,
 }
 
 impl Convert {
@@ -27,7 +30,7 @@ impl Convert {
             Some(name) => converter.of_member(name),
             None => converter,
         };
-        Self { converter, column: column.map(Into::into) }
+        Self { converter, column: column.map(Into::into), made: Memo::default() }
     }
 
     fn column(&self, schema: &Schema) -> Result<usize, String> {
@@ -84,50 +87,43 @@ impl Rows for Convert {
         let name = given.schema().field(place).name().clone();
         let (old, tools) = (column(given, &name), column(given, TOOLS));
         let said = Said::MEMBERS.map(|name| column(given, name));
-        let mut done = Vec::with_capacity(given.num_rows());
-        let size = given.column(place).get_array_memory_size();
-        let (mut new, mut errors) = (StringBuilder::with_capacity(given.num_rows(), size), Errors::default());
+        let mut new = New::with_capacity(given.num_rows(), given.column(place).get_array_memory_size());
         for (row, number) in (0..given.num_rows()).zip(first..) {
             tally.rows += 1;
             let here = |texts| cell(texts, row);
             let Some(answer) = here(old) else {
-                new.append_null();
-                errors.add(None);
-                done.push(false);
+                new.add(None, tally);
                 continue;
             };
+            let beside = Beside { tools: here(tools), said: said.map(here) };
+            let alone = beside == Beside::default() && !self.converter.makes_ids();
+            if let Some(known) = alone.then(|| self.made.get(answer)).flatten() {
+                new.add(Some((answer, known)), tally);
+                continue;
+            }
             let cell = if name == MESSAGES { Cell::Messages(answer) } else { Cell::Answer(answer) };
-            let made = self.converter.cell(cell, Beside { tools: here(tools), said: said.map(here) }, number);
-            done.push(made.is_ok());
-            match made {
-                Ok(made) => {
-                    tally.found(made.calls, made.faults.into_iter());
-                    new.append_value(made.text);
-                    errors.add(None);
-                }
-                Err(error) => {
-                    tally.reject(&error);
-                    new.append_value(answer);
-                    errors.add(Some(&error));
-                }
+            let made = self.converter.cell(cell, beside, number);
+            new.add(Some((answer, &made)), tally);
+            if alone {
+                self.made.keep(answer, || made);
             }
         }
         let mut columns = given.columns().to_vec();
-        let new: ArrayRef = Arc::new(new.finish());
-        columns[place] = new;
+        columns[place] = Arc::new(new.texts.finish());
         for (member, texts) in Said::MEMBERS.iter().zip(said) {
             let (Some(says), Some((place, _))) =
                 (self.says(member, &name), given.schema_ref().column_with_name(member))
             else {
                 continue;
             };
-            let cells = done
+            let cells = new
+                .done
                 .iter()
                 .enumerate()
                 .map(|(row, done)| cell(texts, row).map(|old| if *done { says } else { old }));
             columns[place] = Arc::new(cells.collect::<StringArray>());
         }
-        columns.push(errors.finish()?);
+        columns.push(new.errors.finish()?);
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
 
@@ -142,5 +138,38 @@ impl Rows for Convert {
         tally.found(made.calls, made.faults.into_iter());
         lines.extend_from_slice(made.text.as_bytes());
         Ok(())
+    }
+}
+
+/// What comes of the rows of a batch.
+struct New {
+    texts: StringBuilder,
+    errors: Errors,
+    /// Which of them were rewritten.
+    done: Vec<bool>,
+}
+
+impl New {
+    fn with_capacity(rows: usize, bytes: usize) -> Self {
+        let (texts, errors) = (StringBuilder::with_capacity(rows, bytes), Errors::default());
+        Self { texts, errors, done: Vec::with_capacity(rows) }
+    }
+
+    /// Adds a row: what stood there and what came of it, or nothing where nothing stood.
+    fn add(&mut self, row: Option<(&str, &Result<Converted, RecordError>)>, tally: &mut Tally) {
+        let error = row.and_then(|(_, made)| made.as_ref().err());
+        self.errors.add(error);
+        self.done.push(row.is_some() && error.is_none());
+        match row {
+            None => self.texts.append_null(),
+            Some((_, Ok(made))) => {
+                tally.found(made.calls, made.faults.iter().copied());
+                self.texts.append_value(&made.text);
+            }
+            Some((old, Err(error))) => {
+                tally.reject(error);
+                self.texts.append_value(old);
+            }
+        }
     }
 }

@@ -20,6 +20,8 @@ mod ledger;
 #[cfg(feature = "files")]
 mod lines;
 #[cfg(feature = "files")]
+mod memo;
+#[cfg(feature = "files")]
 mod parquet_file;
 #[cfg(feature = "files")]
 mod parse;

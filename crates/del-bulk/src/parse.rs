@@ -11,6 +11,7 @@ use del_wire::tools::KnownTools;
 
 use crate::answer::Answer;
 use crate::columns::{Columns, field};
+use crate::memo::Memo;
 use crate::rows::{ERROR, Errors, Rows, TOOLS, Tally, cell, column, free, saying, strings};
 
 /// Reads the text of each row. What else a request may say (`dialect`, `tools` as JSON, `starts_in`, `finish`) is read
@@ -21,15 +22,19 @@ pub struct Parse<F> {
     into: Arc<str>,
     read: F,
     known: KnownTools,
+    /// The answers of rows that say nothing but their text.
+    answers: Memo<Answer>,
 }
 
 impl<F> Parse<F>
 where
     F: Fn(&mut Request, &mut dyn Sink) -> Result<(), RecordError> + Clone + Send,
 {
-    /// The text stands in the column `text`, and the answer goes into a new one, `into`.
+    /// The text stands in the column `text`, and the answer goes into a new one, `into`. `read` says the same each time that
+    /// it is given the same.
     pub fn new(text: &str, into: &str, read: F) -> Self {
-        Self { text: text.into(), into: into.into(), read, known: KnownTools::default() }
+        let (known, answers) = (KnownTools::default(), Memo::default());
+        Self { text: text.into(), into: into.into(), read, known, answers }
     }
 
     /// Reads the text of `request` as the columns of its row say.
@@ -78,33 +83,36 @@ where
         let texts = column(given, &self.text);
         let (tools, said) = (column(given, TOOLS), Said::MEMBERS.map(|name| column(given, name)));
         let size = given.column_by_name(&self.text).map_or(0, Array::get_array_memory_size);
-        let (mut answers, mut errors) = (Columns::with_capacity(given.num_rows(), size), Errors::default());
         let (mut answer, mut request) = (Answer::default(), Request::default());
+        let answers = Columns::with_capacity(given.num_rows(), size);
+        let mut read = Read { answers, errors: Errors::default() };
         for row in 0..given.num_rows() {
             tally.rows += 1;
             let Some(text) = texts.and_then(|texts| texts.get(row)) else {
-                answers.add(None);
-                errors.add(None);
+                read.add(None, tally);
                 continue;
             };
+            let here = |texts| cell(texts, row);
+            let (tools, said) = (here(tools), said.map(here));
+            let alone = tools.is_none() && said == [None; 3];
+            if let Some(known) = alone.then(|| self.answers.get(text)).flatten() {
+                read.add(Some(Ok(known)), tally);
+                continue;
+            }
             request.text.clear();
             request.text.push_str(text);
-            let here = |texts| cell(texts, row);
-            match self.read(&mut request, here(tools), said.map(here), &mut answer) {
+            match self.read(&mut request, tools, said, &mut answer) {
                 Ok(()) => {
-                    tally.found(answer.calls().len() as u64, answer.faults.iter().copied());
-                    answers.add(Some(&answer));
-                    errors.add(None);
+                    read.add(Some(Ok(&answer)), tally);
+                    if alone {
+                        self.answers.keep(text, || answer.clone());
+                    }
                 }
-                Err(error) => {
-                    tally.reject(&error);
-                    answers.add(None);
-                    errors.add(Some(&error));
-                }
+                Err(error) => read.add(Some(Err(&error)), tally),
             }
         }
         let mut columns = given.columns().to_vec();
-        columns.extend([answers.finish()?, errors.finish()?]);
+        columns.extend([read.answers.finish()?, read.errors.finish()?]);
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
 
@@ -122,5 +130,26 @@ where
         tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
         write_extended(line, &self.into, &message, &mut Ids::of_line(number), lines);
         Ok(())
+    }
+}
+
+/// What comes of the rows of a batch.
+struct Read {
+    answers: Columns,
+    errors: Errors,
+}
+
+impl Read {
+    /// Adds a row: what came of it, or nothing where nothing stood.
+    fn add(&mut self, row: Option<Result<&Answer, &RecordError>>, tally: &mut Tally) {
+        let (answer, error) = (row.and_then(Result::ok), row.and_then(Result::err));
+        self.answers.add(answer);
+        self.errors.add(error);
+        if let Some(answer) = answer {
+            tally.found(answer.calls().len() as u64, answer.faults.iter().copied());
+        }
+        if let Some(error) = error {
+            tally.reject(error);
+        }
     }
 }

@@ -336,6 +336,51 @@ fn rows_that_were_rewritten_say_what_they_are_written_in() {
     assert_eq!(texts("text")[1..4], [some(call), some("<think>\nso\n</think>\n\nyes"), some(call)]);
 }
 
+/// A row that says more than its text is not taken for one with the same text, and ids are those of the row.
+#[test]
+fn texts_that_come_again_are_read_as_their_rows_say() {
+    let home = tempfile::tempdir().unwrap();
+    let (input, out) = (home.path().join("in"), home.path().join("out"));
+    fs::create_dir_all(&input).unwrap();
+    let column = |texts: [Option<&str>; 5]| Arc::new(texts.into_iter().collect::<StringArray>()) as ArrayRef;
+    let call = Some("<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>");
+    let rows = RecordBatch::try_from_iter([
+        ("text", column([call; 5])),
+        ("dialect", column([None, Some("nope"), None, Some("nope"), None])),
+        ("tools", column([None, None, None, None, Some("[{}]")])),
+    ])
+    .unwrap();
+    let mut writer =
+        ArrowWriter::try_new(File::create(input.join("a.parquet")).unwrap(), rows.schema(), None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+
+    let report = finish(&input, &out.join("parsed"), 1);
+    assert_eq!((report.tally.calls, report.tally.rejected()), (2, 3));
+    let made = &rows_of(&out.join("parsed/a.parquet"))[0];
+    let present = |name: &str| (0..5).map(|row| made[name].is_valid(row)).collect::<Vec<_>>();
+    assert_eq!(present("answer"), [true, false, true, false, false]);
+    assert_eq!(present("error"), [false, true, false, true, true]);
+
+    let all = Dialects::builtin();
+    let converter = Converter::new(Source::Any(all), Target::Native, true, []);
+    let report =
+        run(&job(&input, &out.join("native"), 1), &Convert::new(converter, None), &mut |_| {}).unwrap();
+    assert_eq!((report.tally.calls, report.tally.rejected()), (4, 1));
+    let made = &rows_of(&out.join("native/a.parquet"))[0];
+    let mut ids: Vec<Value> = made["text"]
+        .as_string::<i32>()
+        .iter()
+        .take(4)
+        .map(|text| {
+            let message: Value = serde_json::from_str(text.unwrap()).unwrap();
+            message["tool_calls"][0]["id"].clone()
+        })
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
+}
+
 #[test]
 fn what_cannot_be_worked_on_is_told_and_the_rest_is_done() {
     let home = tempfile::tempdir().unwrap();

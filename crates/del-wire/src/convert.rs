@@ -64,7 +64,7 @@ pub enum Cell<'a> {
 }
 
 /// What else the row of a cell says.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Beside<'a> {
     /// The JSON of the row's own tools.
     pub tools: Option<&'a str>,
@@ -156,6 +156,12 @@ impl Converter {
             ("starts_in", _) if !list => Some("text"),
             _ => None,
         }
+    }
+
+    /// True where calls get ids, which are made from the number of their record: else what becomes of a record does not
+    /// depend on that.
+    pub fn makes_ids(&self) -> bool {
+        matches!(self.to, Target::Native)
     }
 
     /// Rewrites one answer.
