@@ -148,6 +148,19 @@ fn names_of_all_kinds() {
     }
 }
 
+/// But for one that cannot stand in a tag of its own: a dialect says that it cannot write it, or writes it.
+#[test]
+fn declared_keys_of_all_kinds() {
+    for key in ["q", "größe", "a-b", "a.b", "1", "_", "a b", "first name (given)"] {
+        let calls = [call("find", &format!("{{\"{key}\":\"x\",\"n\":1}}"))];
+        every_dialect(|dialect| {
+            if dialect.render_calls(&calls, &tools()).is_ok() {
+                keeps(dialect, &calls);
+            }
+        });
+    }
+}
+
 #[test]
 fn no_name_is_no_call() {
     let nameless = call("", r#"{"city":"Paris"}"#);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use del_agent::{Done, Failure, Image};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use schema::Schema;
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ use crate::input::Input;
 use crate::onlooker::Screen;
 use crate::prompts::{self, Prompt};
 use crate::record;
+use crate::say;
 use crate::screen::events::Events;
 use crate::screen::look::Look;
 use crate::screen::stage;
@@ -68,7 +70,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     let outcome = outcome.and_then(|done| something(done, &session));
     drop(screen);
     session.hands.end_jobs();
-    session.hands.advice("--unsafe").into_iter().for_each(crate::say);
+    session.hands.advice("--unsafe").into_iter().for_each(say);
     if let (Format::StreamJson, Err((exit, why))) = (format, &outcome) {
         Events::default().print(&error_event(*exit, why));
     }
@@ -118,7 +120,7 @@ fn fitted(
             let why = format!("the answer does not fit the schema after {attempt} tries: {trouble}");
             return Ok(Err((Exit::Failed, why)));
         }
-        crate::say(format!("the answer does not fit the schema ({trouble}); asking again"));
+        say(format!("the answer does not fit the schema ({trouble}); asking again"));
         let complaint = schema.complaint(&trouble);
         session.hold_to(format.clone())?;
         let mut outcome = session.ask(&complaint, screen)?;
@@ -172,6 +174,7 @@ fn open(options: &Assistant, common: &Common) -> Result<Session> {
 fn question(prompt: &str, attached: bool) -> Result<String> {
     let mut question = prompt.trim().to_owned();
     if !std::io::stdin().is_terminal() {
+        tell_what_is_waited_for();
         let piped = Input::open(None)?.text()?;
         let piped = piped.trim_matches(['\n', '\r']);
         if !piped.trim().is_empty() {
@@ -185,6 +188,14 @@ fn question(prompt: &str, attached: bool) -> Result<String> {
         return Err(Exit::BadInput.because("expected a prompt after -p or on standard input, got nothing"));
     }
     Ok(question)
+}
+
+/// Says so where nothing comes from standard input for seconds: who started this may have left it open without a thought.
+fn tell_what_is_waited_for() {
+    let time = Timespec { tv_sec: 3, tv_nsec: 0 };
+    if let Ok(0) = poll(&mut [PollFd::new(&std::io::stdin(), PollFlags::IN)], Some(&time)) {
+        say("waiting for standard input to end, which is part of the prompt; `< /dev/null` gives none");
+    }
 }
 
 fn init(session: &Session, id: &str) -> Value {

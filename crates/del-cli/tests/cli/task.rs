@@ -47,6 +47,20 @@ fn a_native_call_runs_and_its_result_goes_back() {
 }
 
 #[test]
+fn standard_input_that_is_left_open_is_told_of() {
+    let server = Server::new(vec![says("Four.")]);
+    let mut command = task(&server, &[]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.starts_with("del: waiting for standard input to end"), "{told}");
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Four.\n");
+}
+
+#[test]
 fn a_call_with_guessed_arguments_is_told_to_the_model_and_not_run() {
     const CUT: &str = "<tool_call>\n<function=write_file>\n<parameter=file_path>\na.txt\n</parameter>\n\
          <parameter=content>\nHow to\n</function>\n</tool_call>";

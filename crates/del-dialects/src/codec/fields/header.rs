@@ -215,7 +215,9 @@ fn is_odd(text: &str, header: &Header<'_>, given: &Given<'_>) -> bool {
         || is_quoted(text, &form.key)
         || is_garbled(text, &form.key)
         || form.value_close.iter().any(closes)
-        || marks.line.is_none() && holds_value(Header::parts(text.trim(), &form.key).1, given)
+        || marks.line.is_none()
+            && header.key != text
+            && holds_value(Header::parts(text.trim(), &form.key).1, given)
         || (line && runs_on())
         || (bare && !is_key(&header.key) && !known())
 }
