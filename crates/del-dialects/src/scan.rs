@@ -7,6 +7,7 @@
 //! of what was read is kept: the search begins again behind its first byte.
 
 mod ahead;
+mod groups;
 mod nodes;
 
 use std::sync::OnceLock;

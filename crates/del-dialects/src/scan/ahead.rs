@@ -6,6 +6,7 @@ use aho_corasick::packed;
 use memchr::{memchr, memchr2, memchr3};
 
 use super::SUFFIX;
+use super::groups::{GROUPS, in_groups};
 
 /// How to find where the spellings of an automaton may begin.
 #[derive(Debug, Clone)]
@@ -242,8 +243,6 @@ impl Starts {
     /// Finds all marks: a few in one search, and of many those together behind which few bytes may stand.
     fn searches(&self) -> Vec<Search> {
         const FEW: usize = 6;
-        // The searcher has eight groups of patterns, and those of one are confused with each other.
-        const GROUPS: usize = 8;
         const MOST_AT_ONCE: usize = 16;
         let patterns = |mark: &Mark| -> Vec<Vec<u8>> {
             let behind = (0..=u8::MAX).filter(|byte| self.behind.may_be(mark.byte, *byte));
@@ -263,11 +262,8 @@ impl Starts {
         let (packed, alone): (Vec<_>, Vec<_>) = marks.into_iter().partition(|(_, patterns)| {
             several && (at_once || patterns.iter().all(|pattern| pattern.len() > 1))
         });
-        // Groups get patterns in turn: so the first of each mark have groups of their own.
-        let mut pairs: Vec<(usize, Vec<u8>)> =
-            packed.into_iter().flat_map(|(_, patterns)| patterns.into_iter().enumerate()).collect();
-        crate::order::sort(&mut pairs, |(one, _), (other, _)| one.cmp(other));
-        let pairs = search_packed(pairs.into_iter().map(|(_, pattern)| pattern));
+        let pairs = packed.into_iter().flat_map(|(_, patterns)| patterns).collect();
+        let pairs = search_packed(in_groups(pairs, |byte| 1 << (3 * commonness(byte))).into_iter());
         let single: Vec<u8> = if pairs.is_some() {
             alone.into_iter().map(|(mark, _)| mark.byte).collect()
         } else {
