@@ -98,7 +98,12 @@ build() {
     out=$1 work=$2
     # What a compiler writes of where it ran must not show.
     export CARGO_TARGET_DIR=$work
-    export RUSTFLAGS="--remap-path-prefix=$root=/del --remap-path-prefix=$work=/work --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+    local map=--remap-path-prefix
+    # Separated so that blanks may stand in the paths.
+    printf -v CARGO_ENCODED_RUSTFLAGS '%s\x1f' "$map=$root=/del" "$map=$work=/work"
+    CARGO_ENCODED_RUSTFLAGS+=$map=${CARGO_HOME:-$HOME/.cargo}=/cargo
+    export CARGO_ENCODED_RUSTFLAGS
+    unset RUSTFLAGS
     rm -rf "$out"
     mkdir -p "$out" "$work"
     local part

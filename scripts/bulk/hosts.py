@@ -1,7 +1,9 @@
 """The same column in every host: Ray Data, Hugging Face datasets, and Spark where it is installed."""
 
 import importlib.util
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,6 +50,7 @@ def in_datasets(table: pa.Table, expected: list[dict], home: Path) -> None:
 def in_spark(source: Path, expected: list[dict]) -> None:
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").getOrCreate()
     frame = spark.read.parquet(str(source)).repartition(4)
     column = ParseColumn("text")

@@ -1,4 +1,4 @@
-//! Texts that come again, as short answers do in most tables: they are worked on once.
+//! Texts that come again, as short answers often do: they are worked on once.
 
 use std::collections::HashMap;
 
