@@ -77,10 +77,10 @@ inside() {
 }
 
 build_release() {
-    local maturin=$root/.cache/wheel/venv/lib/python3*/site-packages/bin/maturin
+    local maturin=("$root"/.cache/wheel/venv/lib/python3*/site-packages/bin/maturin)
     rm -rf "$root/.cache/wheel/release"
     (cd "$here" && cargo build --quiet --locked --release --example push &&
-        $maturin build --quiet --locked --release --interpreter "$python" --out "$root/.cache/wheel/release") ||
+        "${maturin[0]}" build --quiet --locked --release --interpreter "$python" --out "$root/.cache/wheel/release") ||
         die "the wheel does not build; run bindings/python/check.sh first"
 }
 
