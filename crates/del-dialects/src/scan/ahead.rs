@@ -262,8 +262,7 @@ impl Starts {
         let (packed, alone): (Vec<_>, Vec<_>) = marks.into_iter().partition(|(_, patterns)| {
             several && (at_once || patterns.iter().all(|pattern| pattern.len() > 1))
         });
-        let pairs = packed.into_iter().flat_map(|(_, patterns)| patterns).collect();
-        let pairs = search_packed(in_groups(pairs, |byte| 1 << (3 * commonness(byte))).into_iter());
+        let pairs = search_packed(packed.into_iter().flat_map(|(_, patterns)| patterns));
         let single: Vec<u8> = if pairs.is_some() {
             alone.into_iter().map(|(mark, _)| mark.byte).collect()
         } else {
@@ -307,7 +306,8 @@ const PACKED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// A search for all these at once; none where the processor has none.
 fn search_packed(patterns: impl Iterator<Item = Vec<u8>>) -> Option<Search> {
-    let searcher = if PACKED { packed::Searcher::new(patterns) } else { None };
+    let in_groups = || in_groups(patterns.collect(), |byte| 1 << (3 * commonness(byte)));
+    let searcher = if PACKED { packed::Searcher::new(in_groups()) } else { None };
     searcher.map(|searcher| Search::Packed(Box::new(searcher)))
 }
 
