@@ -12,6 +12,9 @@ pub(super) const GROUPS: usize = 8;
 /// No more bytes of a pattern are told apart by their nibbles.
 const LONGEST: usize = 2;
 
+/// Of more patterns than these the searcher takes none, or has twice as many groups.
+const MOST: usize = 32;
+
 /// The patterns in the order in which their groups are found in little else. `weight` says how much of any text a byte is.
 pub(super) fn in_groups(mut patterns: Vec<Vec<u8>>, weight: fn(u8) -> u64) -> Vec<Vec<u8>> {
     let len = patterns.iter().map(Vec::len).min().unwrap_or(0).min(LONGEST);
@@ -20,7 +23,7 @@ pub(super) fn in_groups(mut patterns: Vec<Vec<u8>>, weight: fn(u8) -> u64) -> Ve
         in_how_much(group.map(|pattern| &pattern[..len]), len, weight)
     };
     // Two at a time change places, as long as that is of use.
-    let mut better = true;
+    let mut better = patterns.len() <= MOST;
     while std::mem::take(&mut better) {
         for one in 0..patterns.len() {
             for other in one + 1..patterns.len() {
