@@ -39,7 +39,8 @@ impl<T> Memo<T> {
             return;
         }
         let size = 2 * text.len() + BESIDE;
-        if size > self.room {
+        // What is left is never nothing, for that means that it is given up.
+        if size >= self.room {
             let seldom = self.found < self.asked / SELDOM;
             *self = Self { room: if seldom { 0 } else { ROOM }, ..Self::default() };
             if seldom {
