@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use del_tools::visible;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize,
@@ -146,6 +148,12 @@ fn columns<S: IsTerminal + AsFd>(stream: &S) -> Option<usize> {
     }
     let size = tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// Whether there is something to read, or the end, within this time.
+pub(crate) fn comes_within(input: &impl AsFd, time: Duration) -> bool {
+    let time = Timespec::try_from(time).ok();
+    poll(&mut [PollFd::new(input, PollFlags::IN)], time.as_ref()).is_ok_and(|count| count > 0)
 }
 
 #[cfg(test)]

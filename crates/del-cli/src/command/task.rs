@@ -4,10 +4,10 @@ mod schema;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use del_agent::{Done, Failure, Image};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use schema::Schema;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::{self, Session, SessionOptions};
-use crate::terminal::{harmless, shown};
+use crate::terminal::{comes_within, harmless, shown};
 
 const MAX_TURNS: u32 = 25;
 
@@ -192,8 +192,7 @@ fn question(prompt: &str, attached: bool) -> Result<String> {
 
 /// Says so where nothing comes from standard input for seconds: who started this may have left it open without a thought.
 fn tell_what_is_waited_for() {
-    let time = Timespec { tv_sec: 3, tv_nsec: 0 };
-    if let Ok(0) = poll(&mut [PollFd::new(&std::io::stdin(), PollFlags::IN)], Some(&time)) {
+    if !comes_within(&std::io::stdin(), Duration::from_secs(3)) {
         say("waiting for standard input to end, which is part of the prompt; `< /dev/null` gives none");
     }
 }

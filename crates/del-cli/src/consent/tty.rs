@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr,
     tcsetattr,
 };
+
+use crate::terminal::comes_within;
 
 /// A terminal in the mode for questions; dropping it puts the old mode back.
 #[derive(Debug)]
@@ -136,11 +137,6 @@ fn read(text: &str) -> Pressed {
         (_, _, Some((line, _))) => Pressed::Line(line.to_owned()),
         _ => Pressed::Unclear,
     }
-}
-
-fn comes_within(tty: &File, time: Duration) -> bool {
-    let time = Timespec::try_from(time).ok();
-    poll(&mut [PollFd::new(tty, PollFlags::IN)], time.as_ref()).is_ok_and(|count| count > 0)
 }
 
 /// A line without its end, or with Esc as its end; `None` after Ctrl-C, Ctrl-D, or when the terminal is gone.

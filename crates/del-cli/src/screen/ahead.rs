@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 pub(crate) use typed::Typed;
@@ -126,7 +126,10 @@ fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) ->
         let over = !waits[1].revents().is_empty();
         if over || !waits[0].revents().contains(PollFlags::IN) {
             // Whoever reads next would take the rest of a paste for keys.
-            while typed.is_pasting() && follows(tty, ONE_PASTE) && read(tty, &mut typed).is_some() {}
+            while typed.is_pasting()
+                && terminal::comes_within(tty, ONE_PASTE)
+                && read(tty, &mut typed).is_some()
+            {}
             return typed;
         }
         match read(tty, &mut typed) {
@@ -142,16 +145,10 @@ fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) ->
 fn read(mut tty: &File, typed: &mut Typed) -> Option<bool> {
     let mut bytes = [0; 1024];
     let mut count = tty.read(&mut bytes[..1000]).ok().filter(|count| *count > 0)?;
-    if bytes[count - 1] == ESC && follows(tty, ONE_KEY) {
+    if bytes[count - 1] == ESC && terminal::comes_within(tty, ONE_KEY) {
         count += tty.read(&mut bytes[count..]).unwrap_or(0);
     }
     Some(typed.take(&bytes[..count]))
-}
-
-/// Whether more comes within this time.
-fn follows(tty: &File, time: Duration) -> bool {
-    let soon = Timespec::try_from(time).ok();
-    poll(&mut [PollFd::new(tty, PollFlags::IN)], soon.as_ref()).is_ok_and(|count| count > 0)
 }
 
 fn mark_pastes(how: &str) {

@@ -8,10 +8,10 @@ mod popup;
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use anyhow::Result;
 use complete::{Behind, Words};
@@ -23,7 +23,6 @@ use reedline::{
     Color, EditCommand, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu, Signal,
     ValidationResult, Validator,
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal as ProcessSignal, kill_current_process_group};
 
 use super::word::Name;
@@ -31,6 +30,7 @@ use crate::consent::editing;
 use crate::prompts;
 use crate::screen::look::Look;
 use crate::screen::pastes::Pastes;
+use crate::terminal::comes_within;
 
 /// Reads questions and remembers them.
 pub(super) struct Lines {
@@ -197,7 +197,7 @@ fn plain(prompt: bool, status: &str) -> Result<Read> {
     let mut whole = String::new();
     loop {
         // What was typed while the model worked stands somewhere in its answer.
-        let waits = prompt && is_there(&io::stdin());
+        let waits = prompt && comes_within(&io::stdin(), Duration::ZERO);
         if prompt {
             if whole.is_empty() && !status.is_empty() {
                 put(&format!("{status}\n"));
@@ -218,12 +218,6 @@ fn plain(prompt: bool, status: &str) -> Result<Read> {
             None => return Ok(Read::Line(whole + line)),
         }
     }
-}
-
-/// Whether there is something to read.
-fn is_there(input: &impl AsFd) -> bool {
-    let mut asked = [PollFd::new(input, PollFlags::IN)];
-    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 fn put(text: &str) {
