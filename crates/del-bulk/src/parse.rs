@@ -6,6 +6,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use del_dialects::{Collect, Sink};
 use del_wire::Ids;
+use del_wire::convert::Beside;
 use del_wire::records::{RecordError, Request, Said, write_extended};
 use del_wire::tools::KnownTools;
 
@@ -41,8 +42,7 @@ where
     fn read(
         &mut self,
         request: &mut Request,
-        tools: Option<&str>,
-        said: [Option<&str>; 3],
+        Beside { tools, said }: Beside<'_>,
         answer: &mut Answer,
     ) -> Result<(), RecordError> {
         let tools = tools.map(|json| self.known.read(json)).transpose();
@@ -93,15 +93,15 @@ where
                 continue;
             };
             let here = |texts| cell(texts, row);
-            let (tools, said) = (here(tools), said.map(here));
-            let alone = tools.is_none() && said == [None; 3];
+            let beside = Beside { tools: here(tools), said: said.map(here) };
+            let alone = beside == Beside::default();
             if let Some(known) = alone.then(|| self.answers.get(text)).flatten() {
                 read.add(Some(Ok(known)), tally);
                 continue;
             }
             request.text.clear();
             request.text.push_str(text);
-            match self.read(&mut request, tools, said, &mut answer) {
+            match self.read(&mut request, beside, &mut answer) {
                 Ok(()) => {
                     read.add(Some(Ok(&answer)), tally);
                     if alone {

@@ -172,11 +172,11 @@ impl<T, R> Seat<T, R> {
 
     fn hand_in(&self, number: usize, result: R) {
         let mut state = self.0.lock();
-        let place = number - state.told;
-        if let Some(place) = state.results.get_mut(place) {
+        let at = number - state.told;
+        if let Some(place) = state.results.get_mut(at) {
             place.result = Some(result);
         }
-        if place == 0 {
+        if at == 0 {
             self.0.done.notify_all();
         }
     }

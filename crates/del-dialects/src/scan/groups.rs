@@ -22,8 +22,8 @@ pub(super) fn in_groups(mut patterns: Vec<Vec<u8>>, weight: fn(u8) -> u64) -> Ve
         let group = patterns.iter().skip(group).step_by(GROUPS);
         in_how_much(group.map(|pattern| &pattern[..len]), len, weight)
     };
-    // Two at a time change places, as long as that is of use.
-    let mut better = patterns.len() <= MOST;
+    // Two at a time change places, as long as that is of use: where each has a group of its own, it never is.
+    let mut better = (GROUPS + 1..=MOST).contains(&patterns.len());
     while std::mem::take(&mut better) {
         for one in 0..patterns.len() {
             for other in one + 1..patterns.len() {
