@@ -118,6 +118,27 @@ fn a_fence_around_json_is_no_part_of_it() {
 }
 
 #[test]
+fn any_model_may_think_as_most_do() {
+    every_dialect(|dialect| {
+        if matches!(dialect.frame(), Frame::Channels(_)) {
+            return;
+        }
+        let call = sample(dialect);
+        let text = format!("<think>\nLet me see.\n</think>\n\n{call}");
+        let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
+        assert_eq!(message.reasoning.trim(), "Let me see.", "{}", dialect.name());
+        assert_eq!(message.calls, read(dialect.parser(turn()), [call.as_str()], End::End).0.calls);
+        // Who thinks of a call in marks that the dialect does not have does not make it.
+        let own = |begin: &String| begin.trim() == "<think>";
+        if dialect.reasoning().is_some_and(|reasoning| !reasoning.begin.iter().any(own)) {
+            let text = format!("<think>\nI could write\n{call}\nbut no.\n</think>\n\nDone.");
+            let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
+            assert_eq!((message.calls.len(), message.content.trim()), (0, "Done."), "{}", dialect.name());
+        }
+    });
+}
+
+#[test]
 fn the_same_call_twice_is_two_calls() {
     let one = call("list_dir", r#"{"path":"."}"#);
     every_dialect(|dialect| keeps(dialect, &[one.clone(), one.clone(), one.clone()]));

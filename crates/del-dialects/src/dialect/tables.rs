@@ -68,7 +68,7 @@ record! {
 
 impl Reasoning {
     /// Thinking as most models write it that think.
-    pub(super) fn usual() -> Self {
+    pub(crate) fn usual() -> Self {
         let [begin, end] = ["<think>\n", "\n</think>\n\n"].map(|mark| vec![mark.to_owned()]);
         Self { begin, end, ..Self::default() }
     }

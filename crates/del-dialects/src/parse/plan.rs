@@ -23,7 +23,7 @@ use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use steps::{Step, bit};
 pub(super) use thought::Role;
-use thought::{EDGES, Thought};
+use thought::{EDGES, Kind, Thought};
 pub(super) use walk::{MIN_NAMED, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
@@ -237,36 +237,32 @@ impl Plan {
 
     /// Dialects whose thinking begins alike share one kind, and so does everything for an answer that starts inside.
     fn gather_thoughts(&mut self, walks: &[Walk]) {
-        let mut kinds: Vec<(Vec<String>, Vec<&Walk>)> = Vec::new();
+        let mut kinds: Vec<Kind<'_>> = Vec::new();
         for walk in walks {
-            let begins: Vec<String> = walk.thought_begins().map(|begin| begin.trim().to_owned()).collect();
-            if begins.is_empty() {
-                continue;
-            }
-            match kinds.iter_mut().find(|(known, _)| known.iter().any(|begin| begins.contains(begin))) {
-                Some((known, members)) => {
-                    known.extend(begins);
-                    members.push(walk);
-                }
-                None => kinds.push((begins, vec![walk])),
+            let own = Kind::of(walk);
+            match kinds.iter_mut().find(|known| known.begins_like(&own)) {
+                Some(known) => known.take(own),
+                None if own.begins.is_empty() => {}
+                None => kinds.push(own),
             }
         }
-        let all: Vec<&Walk> = kinds.iter().flat_map(|(_, members)| members.iter().copied()).collect();
-        self.thoughts[0] = Thought::new(&all, walks);
-        for (_, members) in kinds {
-            let kind = self.thoughts.len();
-            self.thoughts.push(Thought::new(&members, walks));
-            for walk in members {
-                for spelling in walk.thought_begins().flat_map(|begin| framings(begin.trim_start())) {
-                    self.mark(&spelling).thought = Some(kind);
-                }
-                let prefilled = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.prefilled);
-                for end in walk.thought_ends().filter(|end| !is_wordy(end)) {
-                    for spelling in framings(end.trim_start()) {
-                        let known = &mut self.mark(&spelling).thought_end;
-                        let prefilled = prefilled || known.as_ref().is_some_and(|end| end.prefilled);
-                        *known = Some(ThoughtEnd { before: framing(end).to_owned(), prefilled });
-                    }
+        // Models that think in channels have no other thinking; any other model may be one that was taught this as well.
+        let usual = Kind::usual();
+        if !kinds.iter().any(|known| known.begins_like(&usual)) && walks.iter().any(|walk| walk.channels().is_none())
+        {
+            kinds.push(usual);
+        }
+        self.thoughts[0] = Thought::new(&kinds, walks);
+        for (number, kind) in (1..).zip(&kinds) {
+            self.thoughts.push(Thought::new(std::slice::from_ref(kind), walks));
+            for spelling in kind.begins.iter().flat_map(|begin| framings(begin.trim_start())) {
+                self.mark(&spelling).thought = Some(number);
+            }
+            for (end, prefilled) in kind.ends.iter().filter(|(end, _)| !is_wordy(end)) {
+                for spelling in framings(end.trim_start()) {
+                    let known = &mut self.mark(&spelling).thought_end;
+                    let prefilled = *prefilled || known.as_ref().is_some_and(|end| end.prefilled);
+                    *known = Some(ThoughtEnd { before: framing(end).to_owned(), prefilled });
                 }
             }
         }

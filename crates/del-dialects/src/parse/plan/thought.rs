@@ -33,11 +33,50 @@ pub(in crate::parse) enum Role {
 /// Tokens that begin and end texts, whatever the dialect: a server that passes them on means them for no one.
 pub(super) const EDGES: [&str; 2] = ["<bos>", "<eos>"];
 
+/// What begins and ends a kind of thinking, and whose it is.
+#[derive(Debug)]
+pub(super) struct Kind<'w> {
+    pub(super) begins: Vec<String>,
+    /// And whether the prompt may end inside it.
+    pub(super) ends: Vec<(String, bool)>,
+    members: Vec<&'w Walk>,
+}
+
+impl<'w> Kind<'w> {
+    pub(super) fn of(walk: &'w Walk) -> Self {
+        let prefilled = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.prefilled);
+        Self {
+            begins: walk.thought_begins().cloned().collect(),
+            ends: walk.thought_ends().map(|end| (end.clone(), prefilled)).collect(),
+            members: vec![walk],
+        }
+    }
+
+    /// Thinking as most models write it that think. No dialect at hand has it, so a call in it is only thought of.
+    pub(super) fn usual() -> Self {
+        let Reasoning { begin, end, .. } = Reasoning::usual();
+        Self { begins: begin, ends: end.into_iter().map(|end| (end, false)).collect(), members: Vec::new() }
+    }
+
+    /// True where it begins with a mark that `other` begins with.
+    pub(super) fn begins_like(&self, other: &Self) -> bool {
+        let has = |begin: &String| other.begins.iter().any(|known| known.trim() == begin.trim());
+        self.begins.iter().any(has)
+    }
+
+    pub(super) fn take(&mut self, other: Self) {
+        self.begins.extend(other.begins);
+        self.ends.extend(other.ends);
+        self.members.extend(other.members);
+    }
+}
+
 impl Thought {
-    pub(super) fn new(members: &[&Walk], walks: &[Walk]) -> Self {
+    pub(super) fn new(kinds: &[Kind<'_>], walks: &[Walk]) -> Self {
         let mut spellings: Vec<String> = Vec::new();
         let mut openers: Vec<Vec<Opener>> = Vec::new();
-        for spelling in members.iter().flat_map(|walk| walk.thought_ends()).flat_map(|end| framings(end)) {
+        let members = || kinds.iter().flat_map(|kind| &kind.members);
+        for spelling in kinds.iter().flat_map(|kind| &kind.ends).flat_map(|(end, _)| framings(end)) {
             if !spellings.contains(&spelling) {
                 spellings.push(spelling);
                 openers.push(Vec::new());
@@ -46,7 +85,7 @@ impl Thought {
         for (number, walk) in walks.iter().enumerate() {
             let calls = |reasoning: &Reasoning| reasoning.until_call || reasoning.holds_calls;
             if !walk.dialect.reasoning.as_ref().is_some_and(calls)
-                || !members.iter().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect))
+                || !members().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect))
             {
                 continue;
             }
@@ -64,12 +103,10 @@ impl Thought {
             }
         }
         let begins = spellings.len();
-        for walk in members {
-            spellings.extend(walk.thought_begins().flat_map(|begin| framings(begin)));
-            spellings.extend(walk.thought_labels().map(str::to_owned));
-        }
+        spellings.extend(kinds.iter().flat_map(|kind| &kind.begins).flat_map(|begin| framings(begin)));
+        spellings.extend(members().flat_map(|walk| walk.thought_labels()).map(str::to_owned));
         let turns = spellings.len();
-        spellings.extend(members.iter().flat_map(|walk| walk.dialect.ends.iter().cloned()));
+        spellings.extend(members().flat_map(|walk| walk.dialect.ends.iter().cloned()));
         openers.resize(spellings.len(), Vec::new());
         Self { begins, turns, ..Self::with_edges(spellings.iter().map(String::as_str), openers) }
     }
