@@ -98,10 +98,13 @@ build() {
     out=$1 work=$2
     # What a compiler writes of where it ran must not show.
     export CARGO_TARGET_DIR=$work
-    local map=--remap-path-prefix
+    local map=--remap-path-prefix cargo=${CARGO_HOME:-$HOME/.cargo}
     # Separated so that blanks may stand in the paths.
     printf -v CARGO_ENCODED_RUSTFLAGS '%s\x1f' "$map=$root=/del" "$map=$work=/work"
-    CARGO_ENCODED_RUSTFLAGS+=$map=${CARGO_HOME:-$HOME/.cargo}=/cargo
+    CARGO_ENCODED_RUSTFLAGS+=$map=$cargo=/cargo
+    # The same for C, whose assertions name their file.
+    export CC_SHELL_ESCAPED_FLAGS=1 CFLAGS
+    printf -v CFLAGS "'%s' " "-ffile-prefix-map=$work=/work" "-ffile-prefix-map=$cargo=/cargo"
     export CARGO_ENCODED_RUSTFLAGS
     unset RUSTFLAGS
     rm -rf "$out"
