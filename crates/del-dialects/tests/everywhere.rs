@@ -118,6 +118,22 @@ fn a_fence_around_json_is_no_part_of_it() {
 }
 
 #[test]
+fn lines_may_end_as_on_windows() {
+    every_dialect(|dialect| {
+        let text = sample(dialect);
+        let meant = read(dialect.parser(turn()), [text.as_str()], End::End).0;
+        for text in [text.replace('\n', "\r\n"), format!("Hi.\r\n{}\r\n", text.replace('\n', "\r\n"))] {
+            let whole = read(dialect.parser(turn()), [text.as_str()], End::End);
+            assert_eq!(whole.0.calls, meant.calls, "{}: {text:?}", dialect.name());
+            assert_eq!(whole.0.faults, [], "{}: {text:?}", dialect.name());
+            assert_eq!(read(dialect.parser(turn()), chunks(&text, 1), End::End), whole, "{}", dialect.name());
+            let all = read(parser(None, turn()), [text.as_str()], End::End).0;
+            assert_eq!(all.calls, meant.calls, "{} with all: {text:?}", dialect.name());
+        }
+    });
+}
+
+#[test]
 fn any_model_may_think_as_most_do() {
     every_dialect(|dialect| {
         if matches!(dialect.frame(), Frame::Channels(_)) {

@@ -38,7 +38,7 @@ use crate::schema::Types;
 use crate::tool::{Tool, may_have};
 use crate::value::{escape, plain, white_space};
 use delimiters::Delimiter;
-pub(crate) use delimiters::{Closers, FieldMarks};
+pub(crate) use delimiters::{Closers, FieldMarks, LINE_BREAKS};
 use lookahead::Vain;
 use repeated::Repeated;
 use value::Field;

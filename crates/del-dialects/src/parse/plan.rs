@@ -248,7 +248,8 @@ impl Plan {
         }
         // Models that think in channels have no other thinking; any other model may be one that was taught this as well.
         let usual = Kind::usual();
-        if !kinds.iter().any(|known| known.begins_like(&usual)) && walks.iter().any(|walk| walk.channels().is_none())
+        if !kinds.iter().any(|known| known.begins_like(&usual))
+            && walks.iter().any(|walk| walk.channels().is_none())
         {
             kinds.push(usual);
         }

@@ -283,6 +283,9 @@ pub(super) fn whole_tail(open: &str) -> Option<&str> {
     Some(&open[from..]).filter(|tail| tail.len() >= MIN_TAIL)
 }
 
+/// What ends a line.
+pub(crate) const LINE_BREAKS: [&str; 2] = ["\n", "\r\n"];
+
 /// True where all values have the same closers, and nothing inside a value has them too.
 fn has_fixed_closer(form: &FieldForm) -> bool {
     !form.repeats_key() && form.nest.is_none() && !form.value_close.is_empty()
@@ -303,11 +306,17 @@ fn with_noise(form: &FieldForm, marks: &mut Vec<Spelling>) {
     marks.extend(noisy);
 }
 
-/// Delimiters that may stand on lines of their own, whose beginnings are then parts of them.
+/// Delimiters that may stand on lines of their own, whose beginnings are then parts of them, and that may begin with the end
+/// of a line.
 fn on_lines(form: &FieldForm, marks: impl IntoIterator<Item = Spelling>) -> impl Iterator<Item = Spelling> {
     let on_line = |(mark, delimiter): Spelling| {
-        let line = form.framed.then(|| (format!("\n{mark}"), delimiter));
-        line.into_iter().chain([(mark, delimiter)])
+        let breaks: &[&str] = match mark.as_bytes() {
+            [b'\n', ..] => &["\r"],
+            _ if form.framed => &LINE_BREAKS,
+            _ => &[],
+        };
+        let lines: Vec<Spelling> = breaks.iter().map(|line| (format!("{line}{mark}"), delimiter)).collect();
+        lines.into_iter().chain([(mark, delimiter)])
     };
     marks.into_iter().flat_map(on_line)
 }

@@ -2,7 +2,7 @@
 
 use super::spelling::{MIN_DISTINCT, is_wordy};
 use super::walk::Walk;
-use crate::codec::fields::{Closers, FieldMarks};
+use crate::codec::fields::{Closers, FieldMarks, LINE_BREAKS};
 use crate::dialect::{Channels, Codec, Literal, Mark};
 
 /// How the arguments are read.
@@ -55,10 +55,10 @@ impl Walk {
             Codec::Object(Literal::Json) if self.dialect.takes_text => self.marks_of_text(),
             Codec::Object(_) | Codec::Call(_) => return None,
             Codec::Raw { close, .. } => {
-                // The line feed that a mark is written with belongs to it.
+                // The line break that a mark is written with belongs to it.
                 let own = |(place, mark): (usize, &Mark)| {
-                    let fed = mark.write.starts_with('\n').then(|| (place, format!("\n{close}")));
-                    fed.into_iter().chain([(place, close.clone())])
+                    let lines = if mark.write.starts_with('\n') { &LINE_BREAKS[..] } else { &[] };
+                    lines.iter().chain([&""]).map(move |line| (place, format!("{line}{close}")))
                 };
                 let closers: Vec<(usize, String)> = match self.channels() {
                     None => self.closers().take(1).flat_map(own).collect(),
@@ -81,7 +81,9 @@ impl Walk {
         let closers = self.closers().filter(|(place, _)| *place < self.close);
         let closers: Vec<(usize, String)> = closers
             .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark)))
-            .flat_map(|(place, mark)| [(place, mark.clone()), (place, format!("\n{mark}"))])
+            .flat_map(|(place, mark)| {
+                [""].iter().chain(&LINE_BREAKS).map(move |line| (place, format!("{line}{mark}")))
+            })
             .collect();
         let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
         // The next call, or a thought behind this one.
