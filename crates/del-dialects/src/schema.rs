@@ -82,6 +82,19 @@ impl Types {
         string: true,
     };
 
+    /// What is of any of the types of both.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            null: self.null || other.null,
+            integer: self.integer || other.integer,
+            number: self.number || other.number,
+            boolean: self.boolean || other.boolean,
+            object: self.object || other.object,
+            array: self.array || other.array,
+            string: self.string || other.string,
+        }
+    }
+
     /// True when the value can only be text, so that it can go out while it arrives.
     pub(crate) fn only_string(self) -> bool {
         self == Self::TEXT

@@ -67,15 +67,25 @@ pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Type
     let family = if spelling.python { Family::Python } else { Family::Either };
     if types.is_unknown() {
         // What nobody declares and only a guess makes a value is text.
-        let sure = |read: &Typed| !read.mended.is_some_and(FaultKind::changes_arguments);
+        let sure = |read: &Typed| {
+            let signed = value.starts_with('+');
+            !signed && !read.mended.is_some_and(FaultKind::changes_arguments)
+        };
         let json = as_json(value, spelling)?.filter(|read| !read.json.starts_with('"') && sure(read));
         return Ok(json.unwrap_or_else(|| Typed::new(quoted(text), true)));
     }
-    let nothing = |words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
-    if (types.null && nothing(&["null", "none"])) || (!types.string && nothing(&["null", "none", "nil"])) {
+    // Where text may stand as well, a word is another value only as the dialect writes that one.
+    let written = |json: &str, python: &str| text == json || (spelling.python && text == python);
+    let nothing = if types.string {
+        types.null && written("null", "None")
+    } else {
+        ["null", "none", "nil"].iter().any(|word| value.eq_ignore_ascii_case(word))
+    };
+    if nothing {
         return Ok(Typed::new("null", types.null));
     }
-    if let Some(read) = numeric(value, types, family).or_else(|| truth(value, types)) {
+    let word = !types.string || written("true", "True") || written("false", "False");
+    if let Some(read) = numeric(value, types, family).or_else(|| truth(value, types).filter(|_| word)) {
         return Ok(read);
     }
     if let Some(read) = nested(value, types, spelling)? {
@@ -194,7 +204,27 @@ fn is_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_whole;
+    use super::{Spelling, Types, is_whole, typed};
+
+    #[test]
+    fn where_text_may_stand_only_what_the_dialect_writes_is_another_value() {
+        let (null, boolean) = (Types { null: true, ..Types::TEXT }, Types { boolean: true, ..Types::TEXT });
+        for (text, types, json, python) in [
+            ("null", null, "null", "null"),
+            ("None", null, "\"None\"", "null"),
+            ("none", null, "\"none\"", "\"none\""),
+            (" null ", null, "\" null \"", "\" null \""),
+            ("true", boolean, "true", "true"),
+            ("True", boolean, "\"True\"", "true"),
+            ("TRUE", boolean, "\"TRUE\"", "\"TRUE\""),
+            ("+491701234", Types::default(), "\"+491701234\"", "\"+491701234\""),
+        ] {
+            for (python, expected) in [(false, json), (true, python)] {
+                let read = typed(text, types, Spelling { python, max_depth: 8 }).unwrap();
+                assert_eq!((read.json.as_str(), read.fits, read.mended), (expected, true, None), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn a_number_is_whole_by_its_digits() {

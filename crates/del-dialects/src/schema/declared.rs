@@ -34,10 +34,19 @@ impl Schema {
         self.arguments.get_or_init(|| declared(&self.json)).get(key)
     }
 
-    /// The types of the argument `key`; none where nothing is declared of it.
+    /// The types of the argument `key`; none where nothing is declared of it. Where it stands in alternatives alone, those of
+    /// all of them, as the others among the arguments may tell which is meant.
     pub(crate) fn types(&self, key: &str) -> Types {
         let Some(argument) = self.argument(key) else { return Types::default() };
-        *argument.types.get_or_init(|| self.place(key).types())
+        *argument.types.get_or_init(|| {
+            let place = |schema| Place { root: &self.json, schema };
+            match own(&self.json, key) {
+                None => every(&self.json, key)
+                    .map(|schema| place(Some(schema)).types())
+                    .fold(Types::default(), Types::or),
+                own => place(own).types(),
+            }
+        })
     }
 
     /// True when constants are declared for the argument `key`.
@@ -63,6 +72,21 @@ fn declared(root: &Value) -> HashMap<Box<str>, Argument> {
         None
     });
     arguments
+}
+
+/// What is said of an argument beside all alternatives.
+fn own<'s>(root: &'s Value, key: &str) -> Option<&'s Value> {
+    root.get("properties")?.get(key)
+}
+
+/// What is said of an argument anywhere.
+fn every<'s>(root: &'s Value, key: &str) -> impl Iterator<Item = &'s Value> {
+    let mut all = Vec::new();
+    visit::<()>(root, root, &mut |schema| {
+        all.extend(own(schema, key));
+        None
+    });
+    all.into_iter()
 }
 
 impl From<Value> for Schema {
@@ -140,12 +164,17 @@ mod tests {
         let schema = Schema::from(json!({
             "$defs": {"more": {"properties": {"far": {"enum": ["1", "x"]}, "near": {"type": "boolean"}}}},
             "properties": {"near": {"type": "integer"}},
-            "anyOf": [{"$ref": "#/$defs/more"}, {"properties": {"near": {}, "last": {"type": ["array", "null"]}}}],
+            "anyOf": [
+                {"$ref": "#/$defs/more"},
+                {"properties": {"near": {}, "last": {"type": ["array", "null"]}, "either": {"type": "string"}}},
+                {"properties": {"either": {"type": "integer"}}},
+            ],
         }));
         for _ in 0..2 {
             assert_eq!(schema.types("near"), Types { integer: true, ..Types::default() });
             assert_eq!(schema.types("far"), Types::TEXT);
             assert_eq!(schema.types("last"), Types { array: true, null: true, ..Types::default() });
+            assert_eq!(schema.types("either"), Types { integer: true, ..Types::TEXT });
             assert_eq!(schema.types("gone"), Types::default());
             assert!(schema.argument("gone").is_none() && schema.argument("last").is_some());
             let constants = ["near", "far", "last", "gone"].map(|key| schema.has_constants(key));
