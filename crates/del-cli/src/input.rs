@@ -191,7 +191,9 @@ impl Utf8 {
     }
 
     fn give(&mut self, text: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        let first = self.at == 0 && self.replaced == 0;
         self.at += text.len() as u64;
+        let text = if first { without_mark(text) } else { text };
         if text.is_empty() { Ok(()) } else { each(text) }
     }
 
@@ -221,10 +223,18 @@ pub(crate) fn read_text(path: &Path, exit: Exit) -> Result<String> {
     let name = path.display();
     let bytes = std::fs::read(path)
         .map_err(|error| exit.because(format!("cannot read {name}: {}", plain(&error))))?;
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         exit.because(format!("{name}: expected UTF-8, got something else at byte {at}"))
-    })
+    })?;
+    Ok(if text.starts_with(MARK) { without_mark(&text).to_owned() } else { text })
+}
+
+/// The byte order mark, by which some editors say that a text is UTF-8.
+const MARK: char = '\u{feff}';
+
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix(MARK).unwrap_or(text)
 }
 
 /// The definitions of tools in a file.
@@ -245,6 +255,26 @@ fn places(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_byte_order_mark_is_no_part_of_a_text() {
+        for (bytes, expected) in [
+            (&b"\xef\xbb\xbfa\xef\xbb\xbf"[..], "a\u{feff}"),
+            (b"\xef\xbb\xbf", ""),
+            (b"\xff\xef\xbb\xbf", "\u{fffd}\u{feff}"),
+        ] {
+            for size in 1..=bytes.len() {
+                let (mut utf8, mut text) = (Utf8::default(), String::new());
+                let mut each = |piece: &str| {
+                    text.push_str(piece);
+                    Ok(())
+                };
+                bytes.chunks(size).for_each(|piece| utf8.push(piece, &mut each).unwrap());
+                utf8.finish(&mut each).unwrap();
+                assert_eq!(text, expected, "{size}");
+            }
+        }
+    }
 
     #[test]
     fn text_cut_anywhere_reads_as_the_standard_library_reads_it_whole() {
