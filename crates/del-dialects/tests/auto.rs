@@ -54,6 +54,17 @@ fn what_follows_a_shared_tag_decides() {
 }
 
 #[test]
+fn words_behind_a_mark_are_no_name_where_tools_are_declared() {
+    let object = r#"{"name": "get_weather", "arguments": {"city": "Paris"}}"#;
+    let fields = "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>";
+    for (call, expected) in [(object, PARIS), (fields, TYPED)] {
+        let message = auto(&format!("<tool_call>\nLet me call it.\n{call}\n</tool_call>"));
+        let got: Vec<_> = message.calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
+        assert_eq!((got, message.content.trim()), (vec![expected], "Let me call it."));
+    }
+}
+
+#[test]
 fn one_name_is_told_from_a_type() {
     let begin = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>";
     let end = "<｜tool▁call▁end｜><｜tool▁calls▁end｜>";

@@ -228,6 +228,10 @@ impl Engine {
             return self.try_next(io, opening);
         }
         let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
+        // Among all dialects a word behind the mark, and then no arguments, is no name but of a tool that is known.
+        if !walk.alone && !self.turn.tools.is_empty() && self.tool(name).is_none() {
+            return self.try_next(io, opening);
+        }
         if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }

@@ -82,15 +82,18 @@ impl Engine {
     /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
     /// markup, or a mark on a line of its own, or before a word without a space between them.
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
-        let before = self.before(io, start)[1];
+        let [ends, before] = self.before(io, start);
         let behind = io.bytes.get(end).copied();
         // A mark that is a whole tag; of any other, what goes on behind it would be left over.
         let tag = io.bytes[end - 1] == b'>';
         let alone = matches!(before, b'\n' | b'>')
             && behind.is_some_and(|byte| matches!(byte, b'\n' | b'<') || (tag && is_word(byte)));
-        // A sentence goes on behind a mark, and not with the next mark, or with a bracket.
-        let sentence =
-            matches!(before, b' ' | b'"' | b'\'' | b'(') && !matches!(behind, Some(b'<' | b'[' | b'{'));
+        // A sentence goes on behind a mark, and not with the next mark, or with a bracket; and it is more than a mark and the
+        // end of its line.
+        let nothing = matches!(ends, b'.' | b'!' | b'?') && behind == Some(b'\n');
+        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(')
+            && !matches!(behind, Some(b'<' | b'[' | b'{'))
+            && !nothing;
         (end > start + 1 && is_token(&io.text[start..]) && !sentence)
             || (alone && is_distinct(&io.text[start..end]))
     }
