@@ -2,6 +2,7 @@
 //!
 //! There is no input or output here: bytes come in and bytes go out, so that an answer can be cut anywhere in a test.
 
+mod beside;
 mod choice;
 mod gaps;
 mod open;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
 use del_wire::{Chunk, Piece, Reading, ToClient, ToldChoice, ToolNames, Usage, hybrid};
+use serde_json::{Map, Value};
 
 pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
@@ -80,6 +82,10 @@ pub struct Asking {
     pub said: String,
     /// The calls that ask: of the tool for it, or of tools whose definitions the model has not seen.
     pub calls: Vec<Call>,
+    /// Members of these calls that are not known here, as their server wants them back.
+    pub beside: Vec<Map<String, Value>>,
+    /// What the model thought before it asked, as members of its message.
+    pub thoughts: Map<String, Value>,
 }
 
 /// What can be told of answers without a word of what they say.
@@ -99,6 +105,8 @@ pub struct Summary {
     pub usage: Option<Usage>,
     /// Why it ended, in the words of chat completions.
     pub reason: Option<String>,
+    /// Thoughts came in the member `reasoning`.
+    pub as_reasoning: bool,
 }
 
 impl std::ops::AddAssign for Summary {
@@ -107,6 +115,7 @@ impl std::ops::AddAssign for Summary {
         self.calls += more.calls;
         self.changed += more.changed;
         self.refused += more.refused;
+        self.as_reasoning |= more.as_reasoning;
         for (kind, count) in more.faults {
             *self.faults.entry(kind).or_default() += count;
         }

@@ -1,6 +1,6 @@
 //! Earlier answers, for requests that go on with one by its id, refer to what is in one, or ask for one again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::Extensions;
@@ -36,14 +36,18 @@ pub(crate) struct Past {
 
 #[derive(Debug, Default)]
 struct Kept {
-    list: VecDeque<Entry>,
+    /// In their order.
+    list: BTreeMap<u64, Entry>,
+    /// Their numbers by their ids: of each, that of the last comes last.
+    numbers: HashMap<Box<str>, Vec<u64>>,
+    next: u64,
     bytes: usize,
 }
 
 /// JSON is kept as text: read, it takes several times the room.
 #[derive(Debug)]
 struct Entry {
-    id: String,
+    id: Box<str>,
     /// The name of the key that it was asked with.
     owner: Option<Box<str>>,
     messages: Box<str>,
@@ -105,7 +109,7 @@ impl Shelf<'_> {
         }
         let text = |value: String| value.into_boxed_str();
         let entry = Entry {
-            id,
+            id: id.into(),
             owner: self.owner.as_ref().map(|holder| holder.name.as_str().into()),
             messages: text(serde_json::to_string(&past.messages).unwrap_or_default()),
             asked: past.asked,
@@ -116,30 +120,57 @@ impl Shelf<'_> {
             return;
         }
         let mut kept = memory.kept();
-        kept.bytes += size;
-        kept.list.push_back(entry);
+        kept.add(entry, size);
         while kept.bytes > memory.limit {
-            let Some(oldest) = kept.list.pop_front() else { break };
-            kept.bytes -= oldest.size();
+            let Some(oldest) = kept.list.keys().next().copied() else { break };
+            kept.remove(oldest);
         }
     }
 
     /// Forgets an answer that its client may ask for. False where there is none.
     pub(crate) fn forget(&self, id: &str) -> bool {
         let mut kept = self.memory.kept();
-        let is_it = |entry: &Entry| self.is(entry, id) && !entry.answer.is_empty();
-        let Some(place) = kept.list.iter().position(is_it) else { return false };
-        let gone = kept.list.remove(place);
-        kept.bytes -= gone.map_or(0, |entry| entry.size());
-        true
+        let is_it = |entry: &Entry| self.is(entry) && !entry.answer.is_empty();
+        let found = kept.of(id).find(|(_, entry)| is_it(entry)).map(|(number, _)| number);
+        found.is_some_and(|number| {
+            kept.remove(number);
+            true
+        })
     }
 
     fn look<T>(&self, id: &str, read: impl FnOnce(&Entry) -> Option<T>) -> Option<T> {
-        read(self.memory.kept().list.iter().rev().find(|entry| self.is(entry, id))?)
+        read(self.memory.kept().of(id).rfind(|(_, entry)| self.is(entry))?.1)
     }
 
-    fn is(&self, entry: &Entry, id: &str) -> bool {
-        entry.id == id && entry.owner.as_deref() == self.owner.as_ref().map(|holder| holder.name.as_str())
+    /// True for what was said by whoever asks.
+    fn is(&self, entry: &Entry) -> bool {
+        entry.owner.as_deref() == self.owner.as_ref().map(|holder| holder.name.as_str())
+    }
+}
+
+impl Kept {
+    /// Those with this id, in their order.
+    fn of(&self, id: &str) -> impl DoubleEndedIterator<Item = (u64, &Entry)> {
+        let numbers = self.numbers.get(id).into_iter().flatten();
+        numbers.filter_map(|number| Some((*number, self.list.get(number)?)))
+    }
+
+    fn add(&mut self, entry: Entry, size: usize) {
+        self.bytes += size;
+        self.numbers.entry(entry.id.clone()).or_default().push(self.next);
+        self.list.insert(self.next, entry);
+        self.next += 1;
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(entry) = self.list.remove(&number) else { return };
+        self.bytes -= entry.size();
+        if let Some(numbers) = self.numbers.get_mut(&entry.id) {
+            numbers.retain(|known| *known != number);
+            if numbers.is_empty() {
+                self.numbers.remove(&entry.id);
+            }
+        }
     }
 }
 

@@ -1,9 +1,10 @@
-//! How each model learns of tools.
+//! How each model is asked: how it learns of tools, and what its server does not take.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use del_agent::{Constrain, Mode, ToolsMode};
+use del_wire::Amends;
 
 use crate::settings::RouteSettings;
 
@@ -14,6 +15,7 @@ pub(crate) struct Modes {
     usual: Mode,
     learns: bool,
     without_tools: Mutex<HashSet<String>>,
+    amends: Mutex<HashMap<String, Amends>>,
 }
 
 /// Names come from clients.
@@ -30,13 +32,32 @@ impl Modes {
             ToolsMode::Auto | ToolsMode::Native | ToolsMode::Hybrid => Mode::Native,
         };
         let learns = settings.tools_mode.learns() && usual == Mode::Native;
-        Self { usual, learns, without_tools: Mutex::default() }
+        Self { usual, learns, without_tools: Mutex::default(), amends: Mutex::default() }
     }
 
     /// The mode for a model.
     pub(crate) fn of(&self, model: &str) -> Mode {
         let known = self.without_tools.lock().unwrap_or_else(PoisonError::into_inner);
         if known.contains(model) { Mode::Prompt } else { self.usual }
+    }
+
+    /// What is changed of requests for a model.
+    pub(crate) fn amends(&self, model: &str) -> Amends {
+        let known = self.amends.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(model).copied().unwrap_or_default()
+    }
+
+    /// From now on, requests for this model are changed so.
+    pub(crate) fn amend(&self, model: &str, amends: Amends) {
+        let mut known = self.amends.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < MOST_MODELS || known.contains_key(model) {
+            known.insert(model.to_owned(), amends);
+        }
+    }
+
+    /// The thoughts of this model came as `reasoning`, and go back so.
+    pub(crate) fn thinks_as_reasoning(&self, model: &str) {
+        self.amend(model, self.amends(model).thinking_as_reasoning());
     }
 
     /// The server refused tools for this model. True when it is asked without them from now on.

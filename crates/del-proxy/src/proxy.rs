@@ -1,5 +1,6 @@
 //! What requests share, and what is the same for all of them.
 
+mod behind;
 mod driven;
 mod exchange;
 mod injected;

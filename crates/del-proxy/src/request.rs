@@ -15,7 +15,7 @@ use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
 use del_wire::anthropic::plain;
 use del_wire::ollama::unloads;
-use del_wire::responses::compaction;
+use del_wire::responses::{self, compaction};
 use del_wire::tools::{self, ToolsError};
 use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ use crate::refusal::Refusal;
 use self::facts::{Facts, choice_of};
 pub(crate) use self::given::{Apart, KnownTools};
 pub(crate) use self::hold::Hold;
-pub(crate) use self::written::Writing;
+pub(crate) use self::written::{Writing, Written};
 
 /// A request for an answer of a model, as one for a chat completion.
 #[derive(Debug)]
@@ -193,7 +193,7 @@ impl Request {
 
     /// The model asked for definitions: the same request, with what it asked for.
     pub(crate) fn define(&mut self, asking: Asking, ids: &mut Ids) -> Result<(), Refusal> {
-        let Asking { said, mut calls } = asking;
+        let Asking { said, mut calls, beside, thoughts } = asking;
         for call in &mut calls {
             call.id = Some(ids.keep_or_mint(call.id.as_deref()));
         }
@@ -211,7 +211,14 @@ impl Request {
         if let Some(Ok(asked)) = self.asked.get_mut()
             && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
         {
-            messages.push(ChatMessage::Assistant { text: said, calls }.to_json());
+            let mut message = ChatMessage::Assistant { text: said, calls }.to_json();
+            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten();
+            for (call, beside) in calls.filter_map(Value::as_object_mut).zip(beside) {
+                call.extend(beside);
+            }
+            // Servers want their thoughts back with the call that they led to.
+            message.as_object_mut().into_iter().for_each(|members| members.extend(thoughts.clone()));
+            messages.push(message);
             messages.extend(results.into_iter().map(told));
         }
         self.bytes = None;
@@ -297,6 +304,11 @@ impl Request {
             }
             _ => Ok(()),
         }
+    }
+
+    /// True when the client wants the seals on thoughts, which servers of responses have.
+    pub(crate) fn wants_seals(&self) -> bool {
+        self.asked().is_ok_and(|asked| responses::wants_seals(&asked.body))
     }
 
     /// True when there is no message.

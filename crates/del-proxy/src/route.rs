@@ -27,7 +27,7 @@ pub(crate) struct Route {
     pub(crate) settings: RouteSettings,
     pub(crate) pool: Arc<Pool>,
     pub(crate) api: ServerApi,
-    modes: Modes,
+    pub(crate) modes: Modes,
     dialects: &'static del_dialects::Dialects,
     /// Calls of a model of which nothing is known are written in it.
     fallback: Arc<Dialect>,

@@ -4,7 +4,7 @@ mod alike;
 mod plain;
 mod usage;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use self::alike::Chunks;
 use self::plain::{Plain, Whole};
@@ -40,6 +40,10 @@ pub struct Delta {
     pub choice: u32,
     /// Thinking, exact.
     pub reasoning: Option<String>,
+    /// The thinking came in the member `reasoning`, in which its server reads it again.
+    pub as_reasoning: bool,
+    /// Pieces of thoughts in the server's own words (`reasoning_details`), as it takes them back.
+    pub details: Vec<Value>,
     /// The thinking is a summary of what the model thought.
     pub summary: bool,
     /// The server's seal on the thinking, or a piece of it.
@@ -48,6 +52,8 @@ pub struct Delta {
     pub thinking_blocks: Vec<Value>,
     /// Text, exact.
     pub content: Option<String>,
+    /// The text, or the thought, came in the parts of a list, which few clients read.
+    pub in_parts: bool,
     /// The text, or the thought, begins with [`GAP`], which is none of the server's: it stands in a message or block of its
     /// own, and not in that of what was said, or thought, before.
     pub gap: bool,
@@ -101,6 +107,8 @@ pub struct CallDelta {
     pub name: Option<String>,
     /// Argument text or a piece of it; what a server sends as an object is its text as sent.
     pub arguments: Option<String>,
+    /// Members of the call that are not known here, as its server wants them back.
+    pub beside: Map<String, Value>,
 }
 
 /// Why a choice ended.
@@ -250,8 +258,12 @@ pub(crate) fn message(fields: &Fields<'_>, whole: bool) -> Result<Delta, WireErr
         let here = fields.get(name).filter(|json| json.starts_with('"'));
         if let Some(text) = here.map(|json| string(json, name)).transpose()?.filter(|text| !text.is_empty()) {
             delta.reasoning = Some(text);
+            delta.as_reasoning = name == "reasoning";
             break;
         }
+    }
+    if let Some(Ok(Value::Array(details))) = fields.get("reasoning_details").map(serde_json::from_str) {
+        delta.details = details;
     }
     for (index, json) in fields.list("tool_calls")?.unwrap_or_default().into_iter().enumerate() {
         let mut piece = call(json)?;
@@ -272,6 +284,7 @@ fn content_parts(json: &str, delta: &mut Delta) -> Result<(), WireError> {
         delta.content = Some(string(json, "content")?);
         return Ok(());
     }
+    delta.in_parts = true;
     for part in list(json, "content")? {
         if part.starts_with('"') {
             delta.content.get_or_insert_default().push_str(&string(part, "content[]")?);
@@ -301,8 +314,16 @@ fn call(json: &str) -> Result<CallDelta, WireError> {
     Ok(CallDelta {
         index: fields.number("index").and_then(|index| u32::try_from(index).ok()),
         id: fields.get("id").and_then(id),
+        beside: beside(&fields),
         ..piece
     })
+}
+
+/// Members of a call that are not known here.
+fn beside(fields: &Fields<'_>) -> Map<String, Value> {
+    const KNOWN: [&str; 7] = ["index", "id", "type", "function", "custom", "name", "arguments"];
+    let others = fields.iter().filter(|(name, json)| !KNOWN.contains(name) && *json != "null");
+    others.filter_map(|(name, json)| Some((name.to_owned(), serde_json::from_str(json).ok()?))).collect()
 }
 
 /// The id of a call. Some servers number their calls; what is neither a text nor a number is none.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::anthropic::from_server::Messages;
 use crate::chunk::{Chunk, Chunks};
 use crate::error::WireError;
+use crate::fields::Fields;
 use crate::heard::Heard;
 use crate::responses::from_server::Responses;
 
@@ -36,6 +37,7 @@ impl FromServer {
     /// Reads one event of a stream.
     pub fn event(&mut self, data: &str) -> Result<Heard<'_>, WireError> {
         match self {
+            Self::Chat(_) if is_ping(data) => Ok(Heard::Nothing),
             Self::Chat(chunks) => {
                 chunks.read(data).map(|(chunk, text)| Heard::Chunk(Cow::Borrowed(chunk), text))
             }
@@ -59,4 +61,12 @@ impl FromServer {
     pub fn is_chat(&self) -> bool {
         matches!(self, Self::Chat(_))
     }
+}
+
+/// True for what keeps a connection alive, which some servers of chats send as an event.
+fn is_ping(data: &str) -> bool {
+    const LONGEST: usize = 64;
+    data.len() <= LONGEST
+        && data.contains("\"ping\"")
+        && Fields::read(data, "event").is_ok_and(|event| event.get("type") == Some("\"ping\""))
 }

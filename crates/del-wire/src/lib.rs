@@ -53,6 +53,7 @@
 //! expected and what came; what a model wrote is never an error.
 #![forbid(unsafe_code)]
 
+mod amends;
 pub mod answer;
 pub mod anthropic;
 mod api_error;
@@ -96,6 +97,7 @@ pub mod time;
 pub mod told;
 pub mod tools;
 
+pub use amends::{Amends, Wishes};
 pub use api_error::{ApiError, ApiErrorKind};
 pub use asked::Asked;
 pub use assembly::Assembly;

@@ -11,6 +11,8 @@ pub mod past;
 pub mod to_client;
 pub(crate) mod to_server;
 
+use serde_json::{Map, Value};
+
 pub use self::echo::Echo;
 
 /// What only servers of this API can do with a request, as a member of it on its way.
@@ -20,3 +22,9 @@ pub(crate) const OWN: &str = "responses";
 const LOGPROBS: &str = "message.output_text.logprobs";
 /// The same for thoughts that nobody but the server reads.
 pub(crate) const SEALS: &str = "reasoning.encrypted_content";
+
+/// True where a request for a chat completion came from a client of this API that wants the seals on thoughts.
+pub fn wants_seals(body: &Map<String, Value>) -> bool {
+    let include = body.get(OWN).and_then(|own| own["include"].as_array());
+    include.is_some_and(|include| include.iter().any(|what| what == SEALS))
+}

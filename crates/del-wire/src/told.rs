@@ -1,12 +1,13 @@
 //! What a client is told of an answer, whatever its API: pieces of choices, in their order.
 
 mod blocks;
+mod details;
 mod paragraphs;
 
 use std::fmt::Debug;
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use self::blocks::{Block, Blocks};
 pub use self::paragraphs::Paragraphs;
@@ -25,6 +26,8 @@ pub enum Piece {
     Signature(String),
     /// A thought that the server shows to nobody, as it wants it back.
     Redacted(String),
+    /// Pieces of thoughts in the server's own words, as it takes them back.
+    Details(Vec<Value>),
     /// More text.
     Text(String),
     /// The text, or the thought, that comes next is a paragraph of its own. Once [`Paragraphs`] were written, it stands
@@ -51,6 +54,13 @@ pub enum Piece {
         index: u32,
         /// JSON text.
         json: String,
+    },
+    /// Members of a call that are not known here.
+    Beside {
+        /// Its number.
+        index: u32,
+        /// The members.
+        members: Map<String, Value>,
     },
     /// The call is whole.
     CallEnd {

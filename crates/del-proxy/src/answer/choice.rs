@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
-use del_wire::{Citation, Delta, Finish, GAP, Ids, Piece, Reading};
+use del_wire::assembly::NATIVE;
+use del_wire::{Blocks, Citation, Delta, Finish, GAP, Ids, Piece, Reading};
+use serde_json::{Map, Value};
 
+use super::beside::Beside;
 use super::gaps::Gaps;
 use super::open::Open;
 use super::opening::Opening;
@@ -45,8 +48,13 @@ struct Told {
     guessed: BTreeMap<u32, FaultKind>,
     /// The tools whose calls did not go out, as they may not be called.
     refused: Vec<String>,
-    /// Calls that ask for definitions.
+    /// Members of calls that are not known here.
+    beside: Beside,
+    /// Calls that ask for definitions, and such members of each.
     asked: Vec<Call>,
+    asked_beside: Vec<Map<String, Value>>,
+    /// What the model thought in this answer; kept where answers may go on.
+    thoughts: Option<Blocks>,
     /// What the model said in this answer and in those that it goes on from, and where this one begins in it; kept where
     /// answers may go on.
     said: String,
@@ -64,6 +72,7 @@ impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
         let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
         choice.told.text.follow(&reader.before);
+        choice.told.thoughts = reader.defined.is_some().then(Blocks::default);
         choice
     }
 
@@ -77,15 +86,29 @@ impl Choice {
         told.reasoning = Opening::default();
         told.gaps = Gaps::default();
         told.asked.clear();
+        told.asked_beside.clear();
+        told.beside = Beside::default();
+        told.thoughts = reader.defined.is_some().then(Blocks::default);
         told.broken.clear();
         told.cut = false;
     }
 
     /// What the model said with its calls for definitions, where it made no other call.
     pub(super) fn asking(&self) -> Option<Asking> {
-        let Told { sent, asked, said, begins, .. } = &self.told;
+        let Told { sent, asked, asked_beside, said, begins, thoughts, pieces, .. } = &self.told;
         let asks = self.is_over() && *sent == 0 && !asked.is_empty();
-        asks.then(|| Asking { said: said[*begins..].trim().to_owned(), calls: asked.clone() })
+        asks.then(|| {
+            let mut thoughts = thoughts.clone().unwrap_or_default();
+            for piece in pieces {
+                thoughts.add(piece);
+            }
+            Asking {
+                said: said[*begins..].trim().to_owned(),
+                calls: asked.clone(),
+                beside: asked_beside.clone(),
+                thoughts: thoughts.thoughts(),
+            }
+        })
     }
 
     /// True when nothing more is read.
@@ -99,8 +122,12 @@ impl Choice {
                 self.told.gaps.add(reading.at());
             }
             self.told.thinks_anew = delta.gap;
+            self.told.beside.add(&delta.calls);
             reading.push(delta, &mut Teller { told: &mut self.told, reader, ids });
             let pieces = self.told.others();
+            if !delta.details.is_empty() {
+                pieces.push(Piece::Details(delta.details.clone()));
+            }
             pieces.extend(delta.signature.clone().map(Piece::Signature));
             // One that can be read has its seal beside it.
             let redacted = delta.thinking_blocks.iter().filter(|block| block["type"] == "redacted_thinking");
@@ -124,7 +151,13 @@ impl Choice {
 
     /// What has come since this was last asked.
     pub(super) fn pieces(&mut self) -> Vec<Piece> {
-        std::mem::take(&mut self.told.pieces)
+        let pieces = std::mem::take(&mut self.told.pieces);
+        if let Some(thoughts) = &mut self.told.thoughts {
+            for piece in &pieces {
+                thoughts.add(piece);
+            }
+        }
+        pieces
     }
 
     /// True when something of a call went out.
@@ -217,7 +250,8 @@ impl Sink for Teller<'_> {
                     self.told.dialect.get_or_insert_with(|| dialect.to_owned());
                 }
                 let custom = self.reader.custom.contains(name);
-                self.told.open = Some(Open { surplus, asks, custom, ..Open::new(name, id) });
+                let native = dialect == NATIVE;
+                self.told.open = Some(Open { native, surplus, asks, custom, ..Open::new(name, id) });
             }
             Event::Args { json, .. } => {
                 if let Some(mut open) = self.told.open.take() {
@@ -275,6 +309,7 @@ impl Teller<'_> {
                 self.told.whole.push(index);
                 self.told.cut = false;
                 if !open.custom {
+                    self.told.add_beside(index, open.native, open.told.as_deref());
                     self.told.pieces.push(Piece::CallEnd { index });
                 }
             }
@@ -316,6 +351,9 @@ impl Teller<'_> {
             } else {
                 Piece::Call { index, id, name }
             });
+            if !open.custom {
+                self.told.add_beside(index, open.native, open.told.as_deref());
+            }
             index
         });
         if open.custom {
@@ -332,6 +370,9 @@ impl Told {
         let open = self.open.take();
         if let Some(Open { id, name, json, .. }) = open.as_ref().filter(|open| open.asks) {
             self.asked.push(Call { id: id.clone(), name: name.clone(), arguments: json.clone() });
+            let native = open.as_ref().filter(|open| open.native);
+            let beside = native.and_then(|open| self.beside.take(open.told.as_deref()));
+            self.asked_beside.push(beside.unwrap_or_default());
         }
         open
     }
@@ -366,6 +407,12 @@ impl Told {
             | (Some(Piece::Reasoning(text)), Piece::Reasoning(more)) => text.push_str(&more),
             (_, new) => pieces.push(new),
         }
+    }
+
+    /// Adds the members of a call that are not known here, as far as they have come.
+    fn add_beside(&mut self, index: u32, native: bool, id: Option<&str>) {
+        let members = native.then(|| self.beside.take(id)).flatten();
+        self.pieces.extend(members.map(|members| Piece::Beside { index, members }));
     }
 
     fn add_arguments(&mut self, index: u32, more: &str) {

@@ -6,6 +6,9 @@ use del_dialects::Dialects;
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) id: Option<String>,
+    /// It came over the API, with this id where it had one.
+    pub(super) native: bool,
+    pub(super) told: Option<String>,
     pub(super) name: String,
     pub(super) json: String,
     /// Where closing brackets and white space at the end of `json` begin.
@@ -28,6 +31,8 @@ impl Open {
     pub(super) fn new(name: &str, id: Option<&str>) -> Self {
         Self {
             id: id.map(str::to_owned),
+            native: false,
+            told: id.map(str::to_owned),
             name: name.to_owned(),
             json: String::new(),
             solid: 0,

@@ -196,6 +196,9 @@ impl Series {
             Piece::Arguments { index, json } => {
                 Piece::Arguments { index: number(index)?, json: json.clone() }
             }
+            Piece::Beside { index, members } => {
+                Piece::Beside { index: number(index)?, members: members.clone() }
+            }
             Piece::CallEnd { index } => Piece::CallEnd { index: number(index)? },
             Piece::Text(text) => {
                 let before = if self.said && !self.turn.spoke { "\n\n" } else { "" };
@@ -207,6 +210,7 @@ impl Series {
             | Piece::Redacted(_)
             | Piece::Citation(_)
             | Piece::Compaction(_)
+            | Piece::Details(_)
             | Piece::Paragraph => piece.clone(),
             Piece::Reasoning(text) => {
                 self.thinks = !text.ends_with('\n');

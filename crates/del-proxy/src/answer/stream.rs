@@ -34,6 +34,8 @@ pub struct Stream {
     asking: Option<Asking>,
     /// What the server said last of what it cost.
     usage: Option<Usage>,
+    /// Thoughts came in the member `reasoning`.
+    as_reasoning: bool,
     /// Why the first choice ended, and whether that was a limit of tokens.
     reason: Option<String>,
     cut: bool,
@@ -66,6 +68,7 @@ impl Stream {
             blocks: None,
             asking: None,
             usage: None,
+            as_reasoning: false,
             reason: None,
             cut: false,
             left_out: BTreeSet::new(),
@@ -147,6 +150,7 @@ impl Stream {
             refused: self.refused().count(),
             usage: self.usage,
             reason: self.reason.clone(),
+            as_reasoning: self.as_reasoning,
             ..Summary::default()
         };
         for (kind, count) in self.choices.values().flat_map(|choice| choice.faults()) {
@@ -163,6 +167,11 @@ impl Stream {
     /// True once the answer asks for something, and has ended so.
     pub(crate) fn asks(&self) -> bool {
         self.over && self.asking.is_some()
+    }
+
+    /// True when thoughts came in the member `reasoning`.
+    pub(crate) fn thinks_as_reasoning(&self) -> bool {
+        self.as_reasoning
     }
 
     /// True when the answer came to its end, and nothing broke it off.
@@ -312,6 +321,7 @@ impl Stream {
             return Ok(());
         }
         self.usage = chunk.usage.or(self.usage);
+        self.as_reasoning |= chunk.choices.iter().any(|delta| delta.as_reasoning);
         note_unread(chunk, raw.is_some(), &*self.client, &mut self.left_out);
         let mut choices = Vec::with_capacity(chunk.choices.len());
         for (place, delta) in chunk.choices.iter().enumerate() {

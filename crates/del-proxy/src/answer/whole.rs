@@ -82,7 +82,8 @@ fn translated(
     if let Some(error) = chunk.error {
         return Err(Trouble::Refused(*error, body.to_owned()));
     }
-    let summary = Summary { usage: chunk.usage, ..Summary::default() };
+    let as_reasoning = chunk.choices.iter().any(|delta| delta.as_reasoning);
+    let summary = Summary { usage: chunk.usage, as_reasoning, ..Summary::default() };
     let mut answer = Answer { summary, ..Answer::default() };
     note_unread(&chunk, is_chat, client, &mut answer.left_out);
     let mut choices: Vec<(Choice, ToldChoice, &Delta)> = Vec::with_capacity(chunk.choices.len());

@@ -15,6 +15,7 @@ use del_agent::{Mode, ToolsMode};
 use del_wire::{Mendings, ServerApi};
 use serde_json::Value;
 
+use super::behind::Behind;
 use super::injected::{Injected, recall};
 use super::{Proxy, Setup, insert};
 use crate::account::{Account, Record};
@@ -132,6 +133,9 @@ impl Exchange {
         if !route.chats() {
             request.check_shape()?;
         }
+        if let Some(behind) = Behind::of(&proxy, &route, api, &parts.extensions) {
+            behind.recall(&mut request);
+        }
         if api != Api::Chat || !route.chats() {
             request.note_left_out(route.api);
         }
@@ -180,6 +184,11 @@ impl Exchange {
             said,
             rounds: 0,
         }))
+    }
+
+    /// Where is remembered what its client has no place for.
+    pub(super) fn behind(&self) -> Option<Behind> {
+        Behind::of(&self.proxy, &self.route, self.api, &self.parts.extensions)
     }
 
     /// The same, which came on a connection.

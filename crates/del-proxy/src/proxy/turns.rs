@@ -222,6 +222,7 @@ impl Turns {
             let answer = translate_between(&reader, ids(), &text, api.reader(), &mut relay);
             if let Ok(answer) = &answer {
                 exchange.note(|record| record.summary += answer.summary.clone());
+                self.learn(answer.summary.as_reasoning);
             }
             return answer.map(|answer| Some(Heard::from(answer))).map_err(no_answer);
         }
@@ -243,10 +244,18 @@ impl Turns {
             self.send(&mut out).await;
         }
         exchange.note(|record| record.summary += stream.summary());
+        self.learn(stream.thinks_as_reasoning());
         if let Some(asking) = stream.take_asking() {
             return Ok(Some(Heard { asking: Some(asking), ..Heard::default() }));
         }
         Ok(Heard::of(&stream))
+    }
+
+    /// Learns what the server calls thoughts.
+    fn learn(&self, as_reasoning: bool) {
+        if as_reasoning {
+            self.exchange.route.modes.thinks_as_reasoning(self.exchange.request.model());
+        }
     }
 
     /// Does what an answer says.
@@ -384,6 +393,14 @@ impl Turns {
         let shelf = self.exchange.proxy.memory.of(&self.exchange.parts.extensions);
         if let Some(first) = self.series().theirs().first().filter(|_| !self.executed.is_empty()) {
             shelf.put(place(first), Past { messages: self.added.clone(), ..Past::default() });
+        }
+        let last = self
+            .added
+            .iter()
+            .rev()
+            .find_map(|message| message["tool_calls"].as_array().and(message.as_object()));
+        if let (Some(behind), Some(last)) = (self.exchange.behind(), last) {
+            behind.keep(last);
         }
         if let Some(mut messages) = conversation {
             let asked = messages.len();

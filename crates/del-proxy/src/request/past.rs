@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use del_dialects::Dialects;
 use del_wire::{History, Mendings};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Request;
 use crate::refusal::Refusal;
@@ -28,6 +28,23 @@ impl Request {
             self.bytes = None;
         }
         Ok(mendings)
+    }
+}
+
+impl Request {
+    /// Adds to messages of the model what `add` knows that they lack. It says whether it did.
+    pub(crate) fn each_past(&mut self, mut add: impl FnMut(&mut Map<String, Value>) -> bool) {
+        if !self.facts.past || self.asked().is_err() {
+            return;
+        }
+        let Some(Ok(asked)) = self.asked.get_mut() else { return };
+        let Some(Value::Array(messages)) = asked.body.get_mut("messages") else { return };
+        let past = messages.iter_mut().filter(|message| message["role"] == "assistant");
+        for message in past.filter_map(Value::as_object_mut) {
+            if add(message) {
+                self.bytes = None;
+            }
+        }
     }
 }
 

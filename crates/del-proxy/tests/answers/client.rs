@@ -8,6 +8,9 @@ use del_wire::chat::to_client::Chat;
 use del_wire::{FromServer, Ids};
 use serde_json::{Map, Value, json};
 
+/// What servers call thoughts, and clients after them.
+const THOUGHTS: [&str; 2] = ["reasoning_content", "reasoning"];
+
 /// What a client has of one choice in the end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Assembled {
@@ -46,7 +49,7 @@ impl Assembled {
         Self {
             role: text(&message["role"]),
             content: text(&message["content"]),
-            reasoning: text(&message["reasoning_content"]),
+            reasoning: THOUGHTS.iter().map(|name| text(&message[*name])).collect(),
             calls: calls.collect(),
             finish: choice["finish_reason"].as_str().map(str::to_owned),
         }
@@ -57,7 +60,8 @@ impl Assembled {
         assert_eq!(self.finish, None, "nothing comes behind the end: {choice}");
         self.role.push_str(delta["role"].as_str().unwrap_or_default());
         self.content.push_str(delta["content"].as_str().unwrap_or_default());
-        self.reasoning.push_str(delta["reasoning_content"].as_str().unwrap_or_default());
+        let thoughts = THOUGHTS.iter().filter_map(|name| delta[*name].as_str());
+        self.reasoning.extend(thoughts);
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             let place = usize::try_from(call["index"].as_u64().unwrap()).unwrap();
             let function = &call["function"];

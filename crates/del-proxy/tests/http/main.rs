@@ -1,8 +1,10 @@
 //! The proxy over real sockets, in front of a model server that says what a test wants.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod amends;
 mod apis;
 mod beginnings;
+mod behind;
 mod bodies;
 mod chaos;
 mod choices;

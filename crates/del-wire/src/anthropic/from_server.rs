@@ -277,7 +277,8 @@ fn block(kind: &str, block: &Fields<'_>, index: Option<u32>) -> Result<Delta, Wi
             let input =
                 block.get("input").filter(|json| !json.trim_matches(['{', '}', ' ', '\n']).is_empty());
             let (id, name) = (block.text("id")?, block.text("name")?);
-            delta.calls.push(CallDelta { index, id, name, arguments: input.map(str::to_owned) });
+            let arguments = input.map(str::to_owned);
+            delta.calls.push(CallDelta { index, id, name, arguments, ..CallDelta::default() });
         }
         "" => {}
         other => delta.unread.push(other.to_owned()),

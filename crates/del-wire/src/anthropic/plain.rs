@@ -98,7 +98,7 @@ fn go_on(last: &mut Value, mut message: Value) -> Option<Value> {
             (said, more) => last[name] = json!([said, between, more].concat()),
         }
     }
-    for name in ["thinking_blocks", "tool_calls"] {
+    for name in ["thinking_blocks", "reasoning_details", "tool_calls"] {
         if let Value::Array(more) = message[name].take() {
             match last.get_mut(name) {
                 Some(Value::Array(list)) => list.extend(more),

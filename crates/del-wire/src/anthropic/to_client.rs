@@ -191,7 +191,11 @@ impl Messages {
                 }
             }
             Piece::CallEnd { .. } => self.close(out),
-            Piece::Paragraph | Piece::Compaction(_) | Piece::Custom { .. } => {}
+            Piece::Paragraph
+            | Piece::Compaction(_)
+            | Piece::Custom { .. }
+            | Piece::Details(_)
+            | Piece::Beside { .. } => {}
         }
     }
 }

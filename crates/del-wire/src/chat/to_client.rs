@@ -7,6 +7,7 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use super::deltas::Deltas;
 use crate::api_error::ApiErrorKind;
 use crate::chunk::{Delta, Usage};
 use crate::citation::Citation;
@@ -31,6 +32,7 @@ pub struct Chat {
     created: u64,
     /// The client wants to know what a stream cost.
     counts: bool,
+    deltas: Deltas,
     /// That, where the server is none of chat completions.
     usage: Option<Usage>,
 }
@@ -55,6 +57,7 @@ impl Chat {
             id: String::from("chatcmpl-0"),
             created,
             counts: false,
+            deltas: Deltas::new(legacy),
             usage: None,
         }
     }
@@ -160,18 +163,14 @@ impl Chat {
     }
 
     /// The choices of the events that tell what is new of one.
-    fn events(&self, new: &ToldChoice, logprobs: &[Value], raw: Option<&str>) -> Vec<Members> {
+    fn events(&mut self, new: &ToldChoice, logprobs: &[Value], raw: Option<&str>) -> Vec<Members> {
         let (mut beside, inside) = unknown(raw, "delta");
         let likely;
         if raw.is_none() && !logprobs.is_empty() {
             likely = logprobs::member(logprobs);
             beside.push(("logprobs".to_owned(), &likely));
         }
-        // What a server refuses with, or cites, is a member that stays.
-        let new_here =
-            |piece: &&Piece| raw.is_none() || !matches!(piece, Piece::Refusal(_) | Piece::Citation(_));
-        let pieces = new.pieces.iter().filter(new_here);
-        let mut deltas: Vec<Members> = pieces.filter_map(|piece| written(piece, self.legacy)).collect();
+        let mut deltas = self.deltas.of(&new.pieces, raw.is_some());
         if new.first {
             let mut first = Members::default();
             first.add_text("role", "assistant");
@@ -221,6 +220,7 @@ impl ToClient for Chat {
         let given =
             fields.as_ref().and_then(|fields| fields.list("choices").ok().flatten()).unwrap_or_default();
         let mut choices = Vec::new();
+        self.deltas.think_as(told);
         for new in &told.choices {
             let raw = new.place.and_then(|place| given.get(place).copied());
             let logprobs = if raw.is_none() { told.logprobs(new) } else { Vec::new() };
@@ -291,14 +291,17 @@ impl ToClient for Chat {
         let fields = raw.and_then(|raw| Fields::read(raw, "completion").ok());
         let given =
             fields.as_ref().and_then(|fields| fields.list("choices").ok().flatten()).unwrap_or_default();
+        self.deltas.think_as(told);
         let choices = told.choices.iter().map(|new| {
             let raw = new.place.and_then(|place| given.get(place).copied());
             let (beside, inside) = unknown(raw, "message");
             let blocks = Blocks::of(&new.pieces);
             let mut message = blocks.message();
-            message.shift_remove("thinking_blocks");
             if raw.is_some() {
-                message.shift_remove("refusal");
+                // What the server has in such members stays.
+                for name in ["refusal", "thinking_blocks", "reasoning_details"] {
+                    message.shift_remove(name);
+                }
             } else {
                 let cited: Vec<Value> = blocks.citations().filter_map(Citation::for_chat).collect();
                 if !cited.is_empty() {
@@ -311,7 +314,7 @@ impl ToClient for Chat {
             }
             let mut text = Members::default();
             for (name, value) in &message {
-                text.add_value(name, value);
+                text.add_value(self.deltas.name(name), value);
             }
             text.extend(&inside);
             let mut choice = Members::default();
@@ -345,7 +348,7 @@ fn is_silent(delta: &Delta) -> bool {
 
 /// Nothing but text is new, and it is what the server wrote.
 fn is_same(new: &ToldChoice, delta: &Delta) -> bool {
-    !has_more(delta)
+    !(has_more(delta) || delta.in_parts)
         && matches!(new.pieces.as_slice(), [Piece::Text(text)] if delta.content.as_ref() == Some(text))
 }
 
@@ -367,41 +370,6 @@ fn unknown<'r>(raw: Option<&'r str>, of: &str) -> (Vec<(String, &'r str)>, Vec<(
     };
     let inner = [of, "delta", "message"].iter().find_map(|name| fields.object(name).ok().flatten());
     (without(&fields, &CHOICE), inner.map(|inner| without(&inner, &MESSAGE)).unwrap_or_default())
-}
-
-/// A piece as the members of the delta that adds it.
-fn written(piece: &Piece, legacy: bool) -> Option<Members> {
-    let mut delta = Members::default();
-    let mut add = |name: &str, value: Value| delta.add_value(name, &value);
-    match piece {
-        Piece::Reasoning(text) => delta.add_text("reasoning_content", text),
-        Piece::Text(text) => delta.add_text("content", text),
-        Piece::Refusal(text) => delta.add_text("refusal", text),
-        Piece::Citation(citation) => add("annotations", json!([citation.for_chat()?])),
-        Piece::Call { name, .. } if legacy => add("function_call", json!({"name": name, "arguments": ""})),
-        Piece::Arguments { json, .. } if legacy => add("function_call", json!({"arguments": json})),
-        Piece::Call { index, id, name } => {
-            let function = json!({"name": name, "arguments": ""});
-            add("tool_calls", json!([{"index": index, "id": id, "type": "function", "function": function}]));
-        }
-        Piece::Arguments { index, json } => {
-            // A call's arguments come in many pieces.
-            delta.name("tool_calls");
-            let _ = write!(delta.0, "[{{\"index\":{index},\"function\":{{\"arguments\":");
-            delta.text(json);
-            delta.0.extend_from_slice(b"}}]");
-        }
-        Piece::Custom { index, id, name, input } => {
-            let custom = json!({"name": name, "input": input});
-            add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
-        }
-        Piece::Paragraph
-        | Piece::Signature(_)
-        | Piece::Redacted(_)
-        | Piece::Compaction(_)
-        | Piece::CallEnd { .. } => return None,
-    }
-    Some(delta)
 }
 
 /// The one call of a message as it was before there were tools.

@@ -43,6 +43,8 @@ struct PlainDelta<'a> {
     thinking: Option<IgnoredAny>,
     #[expect(dead_code, reason = "one that is not empty is not read")]
     annotations: Option<[IgnoredAny; 0]>,
+    #[expect(dead_code, reason = "the same")]
+    reasoning_details: Option<[IgnoredAny; 0]>,
     refusal: Option<IgnoredAny>,
     audio: Option<IgnoredAny>,
     images: Option<IgnoredAny>,
@@ -200,6 +202,8 @@ mod tests {
             (r#","refusal":null},"logprobs":{"content":[{"token":"a"}]},"own":{"b":1"#, "", true),
             (r#","annotations":[]"#, "", true),
             (r#","annotations":[{"type":"url_citation"}]"#, "", false),
+            (r#","reasoning_details":[]"#, "", true),
+            (r#","reasoning_details":[{"type":"reasoning.text"}]"#, "", false),
             (r#","refusal":"No.""#, "", false),
             (r#","reasoning":"r""#, "", false),
             (r#","tool_calls":[{"index":0,"function":{"name":"f"}}]"#, "", false),

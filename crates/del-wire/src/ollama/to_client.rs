@@ -136,6 +136,8 @@ impl Ollama {
             | Piece::Redacted(_)
             | Piece::Citation(_)
             | Piece::Compaction(_)
+            | Piece::Details(_)
+            | Piece::Beside { .. }
             | Piece::Custom { .. } => {}
         }
     }

@@ -194,7 +194,8 @@ impl Responses {
                 let arguments = item.text("arguments")?.filter(|_| whole && self.argued.insert(index));
                 if first || arguments.is_some() {
                     let (id, name) = (item.text("call_id")?, item.text("name")?.filter(|_| first));
-                    delta.calls.push(CallDelta { index: Some(index), id, name, arguments });
+                    let index = Some(index);
+                    delta.calls.push(CallDelta { index, id, name, arguments, ..CallDelta::default() });
                 }
             }
             Some("reasoning") if whole => {

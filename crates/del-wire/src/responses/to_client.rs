@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::api_error::ApiErrorKind;
 use crate::chunk::Usage;
@@ -209,7 +209,8 @@ impl Responses {
             }
             Piece::Call { id, name, .. } => {
                 let (id, name) = (id.clone(), name.clone());
-                self.start(Block::Call { id, name, arguments: String::new(), whole: false }, out);
+                let (arguments, beside) = (String::new(), Map::new());
+                self.start(Block::Call { id, name, arguments, whole: false, beside }, out);
             }
             Piece::Arguments { json, .. } => {
                 let Some(place) = self.items.len().checked_sub(1).filter(|_| self.open) else { return };
@@ -240,7 +241,7 @@ impl Responses {
                     signature.get_or_insert_default().push_str(seal);
                 }
             }
-            Piece::Signature(_) | Piece::Redacted(_) => {}
+            Piece::Signature(_) | Piece::Redacted(_) | Piece::Details(_) | Piece::Beside { .. } => {}
         }
     }
 

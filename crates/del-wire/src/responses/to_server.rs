@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::responses::{LOGPROBS, OWN};
+use crate::responses::{LOGPROBS, OWN, SEALS};
 use crate::{arguments, failed, fields, think};
 
 /// Members that the API has as chat completions do.
@@ -44,15 +44,16 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         out.extend(own.clone());
     }
     // Each request has the whole conversation, so that nothing has to be kept at the server.
-    out.entry("store").or_insert(json!(false));
+    let keeps = *out.entry("store").or_insert(json!(false)) == true;
+    if !keeps && given("tools").is_some() {
+        // What it thought before a call comes back to it under its seal.
+        include(SEALS, &mut out);
+    }
     if let Some(limit) = given("max_completion_tokens").or_else(|| given("max_tokens")) {
         out.insert("max_output_tokens".to_owned(), limit.clone());
     }
     if given("logprobs") == Some(&Value::Bool(true)) {
-        let include = out.entry("include").or_insert_with(|| json!([]));
-        if let Some(include) = include.as_array_mut().filter(|list| !list.contains(&json!(LOGPROBS))) {
-            include.push(json!(LOGPROBS));
-        }
+        include(LOGPROBS, &mut out);
     }
     if let Some(effort) = think::effort(body) {
         out.entry("reasoning").or_insert_with(|| json!({"summary": "auto"}));
@@ -76,6 +77,14 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         }
     }
     Value::Object(out)
+}
+
+/// Has the answer hold this as well.
+fn include(what: &str, body: &mut Map<String, Value>) {
+    let include = body.entry("include").or_insert_with(|| json!([]));
+    if let Some(include) = include.as_array_mut().filter(|list| !list.contains(&json!(what))) {
+        include.push(json!(what));
+    }
 }
 
 /// Adds a member to an object of the body.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Piece;
+use super::{Piece, details};
 use crate::chunk::GAP;
 use crate::citation::Citation;
 use crate::native::call_json;
@@ -43,6 +43,8 @@ pub enum Block {
         arguments: String,
         /// Nothing of it is missing.
         whole: bool,
+        /// Its members that are not known here.
+        beside: Map<String, Value>,
     },
     /// A call of a tool that takes a text.
     Custom {
@@ -57,7 +59,11 @@ pub enum Block {
 
 /// The blocks of a message while they come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Blocks(Vec<Block>);
+pub struct Blocks {
+    list: Vec<Block>,
+    /// The thoughts in the server's own words.
+    details: Vec<Value>,
+}
 
 impl Blocks {
     /// Those that these pieces amount to.
@@ -70,13 +76,13 @@ impl Blocks {
     /// Adds a piece.
     pub fn add(&mut self, piece: &Piece) {
         match piece {
-            Piece::Reasoning(more) => match self.0.last_mut() {
+            Piece::Reasoning(more) => match self.list.last_mut() {
                 Some(Block::Reasoning { text, signature: None }) => text.push_str(more),
-                _ => self.0.push(Block::Reasoning { text: more.clone(), signature: None }),
+                _ => self.list.push(Block::Reasoning { text: more.clone(), signature: None }),
             },
             Piece::Signature(more) => {
-                let last = self.0.len().saturating_sub(1);
-                let thought = self.0.iter_mut().enumerate().rev().find_map(|(place, block)| match block {
+                let last = self.list.len().saturating_sub(1);
+                let thought = self.list.iter_mut().enumerate().rev().find_map(|(place, block)| match block {
                     Block::Reasoning { signature, .. } => Some((place, signature)),
                     _ => None,
                 });
@@ -87,21 +93,21 @@ impl Blocks {
                     }
                     _ => {
                         let signature = Some(more.clone());
-                        self.0.push(Block::Reasoning { text: String::new(), signature });
+                        self.list.push(Block::Reasoning { text: String::new(), signature });
                     }
                 }
             }
-            Piece::Text(more) => match self.0.last_mut() {
+            Piece::Text(more) => match self.list.last_mut() {
                 Some(Block::Text { text, .. }) => text.push_str(more),
                 _ => {
-                    self.0.push(Block::Text { apart: false, text: more.clone(), citations: Vec::new() });
+                    self.list.push(Block::Text { apart: false, text: more.clone(), citations: Vec::new() });
                 }
             },
             Piece::Paragraph => {
-                self.0.push(Block::Text { apart: true, text: String::new(), citations: Vec::new() });
+                self.list.push(Block::Text { apart: true, text: String::new(), citations: Vec::new() });
             }
             Piece::Citation(citation) => {
-                let texts = self.0.iter_mut().rev().find_map(|block| match block {
+                let texts = self.list.iter_mut().rev().find_map(|block| match block {
                     Block::Text { citations, .. } => Some(citations),
                     _ => None,
                 });
@@ -109,40 +115,47 @@ impl Blocks {
                     citations.push(citation.clone());
                 }
             }
-            Piece::Refusal(more) => match self.0.last_mut() {
+            Piece::Refusal(more) => match self.list.last_mut() {
                 Some(Block::Refusal(text)) => text.push_str(more),
-                _ => self.0.push(Block::Refusal(more.clone())),
+                _ => self.list.push(Block::Refusal(more.clone())),
             },
-            Piece::Redacted(data) => self.0.push(Block::Redacted(data.clone())),
-            Piece::Compaction(item) => self.0.push(Block::Compaction(item.clone())),
+            Piece::Redacted(data) => self.list.push(Block::Redacted(data.clone())),
+            Piece::Compaction(item) => self.list.push(Block::Compaction(item.clone())),
             Piece::Call { id, name, .. } => {
                 let (id, name) = (id.clone(), name.clone());
-                self.0.push(Block::Call { id, name, arguments: String::new(), whole: false });
+                let (arguments, beside) = (String::new(), Map::new());
+                self.list.push(Block::Call { id, name, arguments, whole: false, beside });
             }
             Piece::Arguments { json, .. } => {
-                if let Some(Block::Call { arguments, .. }) = self.0.last_mut() {
+                if let Some(Block::Call { arguments, .. }) = self.list.last_mut() {
                     arguments.push_str(json);
                 }
             }
+            Piece::Beside { members, .. } => {
+                if let Some(Block::Call { beside, .. }) = self.list.last_mut() {
+                    beside.extend(members.clone());
+                }
+            }
+            Piece::Details(more) => details::add(&mut self.details, more),
             Piece::CallEnd { .. } => {
-                if let Some(Block::Call { whole, .. }) = self.0.last_mut() {
+                if let Some(Block::Call { whole, .. }) = self.list.last_mut() {
                     *whole = true;
                 }
             }
             Piece::Custom { id, name, input, .. } => {
-                self.0.push(Block::Custom { id: id.clone(), name: name.clone(), input: input.clone() });
+                self.list.push(Block::Custom { id: id.clone(), name: name.clone(), input: input.clone() });
             }
         }
     }
 
     /// All of them, without calls that broke off.
     pub fn whole(&self) -> impl Iterator<Item = &Block> {
-        self.0.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
+        self.list.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
     }
 
     /// Where its texts have something from.
     pub fn citations(&self) -> impl Iterator<Item = &Citation> {
-        self.0.iter().flat_map(|block| match block {
+        self.list.iter().flat_map(|block| match block {
             Block::Text { citations, .. } => citations.as_slice(),
             _ => &[],
         })
@@ -157,9 +170,7 @@ impl Blocks {
 
     /// The message of a chat completion.
     pub fn message(&self) -> Map<String, Value> {
-        let (mut content, mut reasoning, mut refusal) = (None::<String>, None::<String>, None::<String>);
-        let mut calls = Vec::new();
-        let mut thinking = Vec::new();
+        let (mut content, mut refusal, mut calls) = (None::<String>, None::<String>, Vec::new());
         for block in self.whole() {
             match block {
                 Block::Text { apart, text, .. } => {
@@ -170,18 +181,14 @@ impl Blocks {
                 Block::Refusal(text) => refusal.get_or_insert_default().push_str(text),
                 // No API but that of responses has a place for it.
                 Block::Compaction(_) => {}
-                Block::Redacted(data) => {
-                    thinking.push(json!({"type": "redacted_thinking", "data": data}));
-                }
-                Block::Reasoning { text, signature } => {
-                    reasoning.get_or_insert_default().push_str(text);
-                    if let Some(signature) = signature {
-                        thinking.push(json!({"type": "thinking", "thinking": text, "signature": signature}));
-                    }
-                }
-                Block::Call { id, name, arguments, .. } => {
+                Block::Redacted(_) | Block::Reasoning { .. } => {}
+                Block::Call { id, name, arguments, beside, .. } => {
                     let (name, arguments) = (name.clone(), arguments.clone());
-                    calls.push(call_json(id, &del_dialects::Call { id: None, name, arguments }));
+                    let mut call = call_json(id, &del_dialects::Call { id: None, name, arguments });
+                    if let Value::Object(members) = &mut call {
+                        members.extend(beside.clone());
+                    }
+                    calls.push(call);
                 }
                 Block::Custom { id, name, input } => {
                     calls.push(json!({"id": id, "type": "custom", "custom": {"name": name, "input": input}}));
@@ -195,16 +202,39 @@ impl Blocks {
         if let Some(refusal) = refusal {
             message.insert(refused::MEMBER.to_owned(), json!(refusal));
         }
-        if let Some(reasoning) = reasoning {
-            message.insert("reasoning_content".to_owned(), json!(reasoning));
-        }
-        if !thinking.is_empty() {
-            message.insert("thinking_blocks".to_owned(), Value::Array(thinking));
-        }
+        message.extend(self.thoughts());
         if !calls.is_empty() {
             message.insert("tool_calls".to_owned(), Value::Array(calls));
         }
         message
+    }
+
+    /// The members of that message which say what the model thought.
+    pub fn thoughts(&self) -> Map<String, Value> {
+        let (mut reasoning, mut sealed) = (None::<String>, Vec::new());
+        for block in &self.list {
+            match block {
+                Block::Redacted(data) => sealed.push(json!({"type": "redacted_thinking", "data": data})),
+                Block::Reasoning { text, signature } => {
+                    reasoning.get_or_insert_default().push_str(text);
+                    if let Some(signature) = signature {
+                        sealed.push(json!({"type": "thinking", "thinking": text, "signature": signature}));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut thoughts = Map::new();
+        if let Some(reasoning) = reasoning {
+            thoughts.insert("reasoning_content".to_owned(), json!(reasoning));
+        }
+        if !sealed.is_empty() {
+            thoughts.insert("thinking_blocks".to_owned(), Value::Array(sealed));
+        }
+        if !self.details.is_empty() {
+            thoughts.insert("reasoning_details".to_owned(), json!(self.details));
+        }
+        thoughts
     }
 }
 

@@ -61,7 +61,7 @@ impl Paragraphs {
         match piece {
             Piece::Text(_) => (self.text, self.last) = (true, Some(Kind::Text)),
             Piece::Reasoning(_) => (self.thought, self.last) = (true, Some(Kind::Thought)),
-            Piece::Citation(_) | Piece::Paragraph => {}
+            Piece::Citation(_) | Piece::Paragraph | Piece::Details(_) => {}
             _ => self.last = None,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::http::Response;
 use del_agent::{Constrain, Mode};
-use del_wire::{ApiError, ApiErrorKind};
+use del_wire::{Amends, ApiError, ApiErrorKind, ServerApi, Wishes};
 
 use super::Exchange;
 use super::outcome::{LONGEST_ERROR, answer_headers, ids, refused};
@@ -18,7 +18,7 @@ use crate::pool::Turn;
 use crate::proxy::streamed::{Coming, Next};
 use crate::proxy::{query, text};
 use crate::refusal::Refusal;
-use crate::request::{Hold, Writing};
+use crate::request::{Hold, Writing, Written};
 use crate::timed::Timed;
 
 /// How the server is asked.
@@ -70,12 +70,26 @@ impl Exchange {
                 if way.hold.is_none() {
                     way.constrain = Constrain::Off;
                 }
+            } else if let Some(amends) = self.amends_after(&error, *way)? {
+                route.modes.amend(self.request.model(), amends);
             } else {
                 let headers = answer_headers(&head.headers);
                 return Err(Refusal::of_server(head.status, headers, &error, &said));
             }
             turn.anew();
         }
+    }
+
+    /// What to change of a request that was refused so, where that may help.
+    fn amends_after(&self, error: &ApiError, way: Way) -> Result<Option<Amends>, Refusal> {
+        let known = self.route.modes.amends(self.request.model());
+        let asked = self.written(way)?;
+        let asked = str::from_utf8(&asked).unwrap_or_default();
+        let own = match self.route.api {
+            ServerApi::OpenAi => self.api == Api::Chat,
+            _ => self.api == Api::Responses,
+        };
+        Ok(known.after(error, asked, Wishes { own, seals: self.request.wants_seals() }))
     }
 
     /// What the model server is asked.
@@ -95,7 +109,14 @@ impl Exchange {
         } else {
             self.request.natively(self.route.chats())?
         };
-        Ok(written.into_bytes(self.route.api))
+        let as_it_came = matches!(written, Written::Bytes(_));
+        let asked = written.into_bytes(self.route.api);
+        let amends = self.route.modes.amends(self.request.model());
+        if amends.are_none() {
+            return Ok(asked);
+        }
+        let amended = str::from_utf8(&asked).ok().and_then(|asked| amends.amend(asked, as_it_came));
+        Ok(amended.map_or(asked, Bytes::from))
     }
 
     /// What the answer is begun with, for a model that has to call and is not held to it.

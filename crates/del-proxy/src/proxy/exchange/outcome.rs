@@ -110,7 +110,7 @@ impl Exchange {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         let mut stream = Stream::between(self.reader(way), ids(), self.route.api.reader(), client);
         let demanded = self.request.demands_call();
-        if demanded || self.conversation.is_some() {
+        if demanded || self.conversation.is_some() || self.request.offers_tools() {
             stream = stream.keeping();
         }
         let mut streamed = Streamed::new(body, stream, self.afterwards(id));
@@ -123,6 +123,9 @@ impl Exchange {
             && let Some(asking) = streamed.take_asking()
         {
             self.note(|record| record.summary += streamed.stream().summary());
+            if streamed.stream().thinks_as_reasoning() {
+                self.route.modes.thinks_as_reasoning(self.request.model());
+            }
             return Ok(Outcome::Asking(asking));
         }
         if demanded && streamed.lacks_call() {
@@ -145,6 +148,9 @@ impl Exchange {
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
         self.note(|record| record.summary += answer.summary.clone());
+        if answer.summary.as_reasoning {
+            self.route.modes.thinks_as_reasoning(self.request.model());
+        }
         if let Some(asking) = answer.asking {
             return Ok(Outcome::Asking(asking));
         }
@@ -159,10 +165,14 @@ impl Exchange {
         lists::insert(&mut headers, CHANGED, &answer.changed);
         lists::insert(&mut headers, REFUSED, &answer.refused);
         lists::insert(&mut headers, LEFT_OUT, &Vec::from_iter(answer.left_out));
+        let said = answer.blocks.past();
+        if let Some(behind) = self.behind() {
+            behind.keep(&said);
+        }
         if let Some(conversation) = &self.conversation {
             let mut past =
                 Past { messages: conversation.clone(), asked: conversation.len(), answer: client.kept() };
-            past.messages.push(Value::Object(answer.blocks.past()));
+            past.messages.push(Value::Object(said));
             self.proxy.memory.of(&self.parts.extensions).put(response_id(id), past);
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -185,7 +195,12 @@ impl Exchange {
         let kept = kept.map(|messages| (messages, response_id(id), self.parts.extensions.clone()));
         let proxy = Arc::clone(&self.proxy);
         let account = Account::of(&self.parts).cloned();
+        let (behind, route, model) =
+            (self.behind(), Arc::clone(&self.route), self.request.model().to_owned());
         Box::new(move |stream| {
+            if stream.thinks_as_reasoning() {
+                route.modes.thinks_as_reasoning(&model);
+            }
             if let Some(account) = account {
                 account.note(|record| {
                     record.summary += stream.summary();
@@ -200,7 +215,11 @@ impl Exchange {
             metrics.changed.inc_by(stream.changed().count() as u64);
             metrics.refused.inc_by(stream.refused().count() as u64);
             metrics.failures.inc_by(u64::from(!stream.is_whole()));
-            if let (Some((mut messages, id, asker)), Some(message)) = (kept, stream.message()) {
+            let Some(message) = stream.message() else { return };
+            if let Some(behind) = behind {
+                behind.keep(&message);
+            }
+            if let Some((mut messages, id, asker)) = kept {
                 let asked = messages.len();
                 messages.push(Value::Object(message));
                 proxy.memory.of(&asker).put(id, Past { messages, asked, answer: stream.kept() });
