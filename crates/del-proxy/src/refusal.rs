@@ -38,7 +38,7 @@ impl Refusal {
 
     /// The key is missing or wrong.
     pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message)
+        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message).code("invalid_api_key")
     }
 
     /// There is no such path.
@@ -66,6 +66,9 @@ impl Refusal {
     pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, error: &ApiError, said: &str) -> Self {
         let body = serde_json::from_str::<Value>(said).ok();
         let body = body.filter(|said| said["error"]["message"].is_string());
+        // A response that failed has more in it than that.
+        let body =
+            body.map(|said| if said["object"] == "response" { of_response(&said["error"]) } else { said });
         let code =
             matches!(error.kind, ApiErrorKind::ContextExceeded { .. }).then_some(ApiErrorKind::TOO_LONG);
         let refusal = Self::new(status, UPSTREAM, error.message.as_str());
@@ -81,6 +84,7 @@ impl Refusal {
     /// Too much at once: soon there will be room.
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message)
+            .code("rate_limit_exceeded")
             .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
@@ -189,6 +193,12 @@ impl Refusal {
             Family::Ollama => json!({"error": with_hint()}),
         }
     }
+}
+
+/// The error of a response, as that of a chat.
+fn of_response(error: &Value) -> Value {
+    let (message, code) = (&error["message"], &error["code"]);
+    json!({"error": {"message": message, "type": UPSTREAM, "param": null, "code": code}})
 }
 
 /// The refusal itself goes along, so that whoever knows the API that was called can give it another shape.

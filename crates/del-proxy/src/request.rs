@@ -111,6 +111,13 @@ impl Request {
         tools.map_err(|error| Refusal::bad_request(error.to_string()))
     }
 
+    /// Has old calls of functions be calls of tools, for a server that knows no others.
+    pub(crate) fn take_function_calls(&mut self) {
+        if let Some(Ok(asked)) = self.asked.get_mut() {
+            asked.take_function_calls();
+        }
+    }
+
     /// Takes out what clients of other APIs say and servers of this one do not read.
     pub(crate) fn make_plain(&mut self, api: ServerApi) {
         if let Some(Ok(asked)) = self.asked.get_mut().filter(|_| api != ServerApi::Anthropic) {

@@ -83,6 +83,7 @@ impl Routes {
                 .take(MOST_SHOWN)
                 .collect();
             Refusal::not_found(format!("there is no route for the model `{model}`"))
+                .code("model_not_found")
                 .hint(format!("the routes are for {}", known.join(", ")))
         })
     }

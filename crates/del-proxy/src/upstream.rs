@@ -34,6 +34,8 @@ pub enum Engine {
 /// A slow machine reads a long prompt for minutes before its first word.
 const SILENCE: Duration = Duration::from_secs(600);
 const ANTHROPIC_VERSION: &str = "anthropic-version";
+/// How a token of OAuth begins, which Anthropic's servers take as `Authorization` alone.
+const OAUTH: &str = "sk-ant-oat";
 
 /// The headers of a request: nothing is kept of those that were sent, and most are sent once.
 pub(crate) type Headers<'h> = dyn Fn() -> HeaderMap + Sync + 'h;
@@ -254,6 +256,17 @@ impl Upstream {
         let bearer = theirs.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
         if let Some(bearer) = bearer.filter(|_| self.api != ServerApi::Anthropic) {
             headers.entry(header::AUTHORIZATION).or_insert(bearer);
+        }
+        // Clients of OpenAI's know no such header. A token of OAuth is none of these keys.
+        let is_known = headers.contains_key(ANTHROPIC_VERSION) || headers.contains_key("x-api-key");
+        if self.api == ServerApi::Anthropic && !is_known {
+            let shown = headers.get(header::AUTHORIZATION).and_then(|shown| shown.to_str().ok());
+            let key =
+                shown.and_then(|shown| shown.strip_prefix("Bearer ")).filter(|key| !key.starts_with(OAUTH));
+            if let Some(mut key) = key.and_then(|key| HeaderValue::from_str(key).ok()) {
+                key.set_sensitive(true);
+                headers.insert("x-api-key", key);
+            }
         }
         headers
     }

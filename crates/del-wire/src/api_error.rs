@@ -105,6 +105,9 @@ struct Said {
 
 impl Said {
     fn read(body: &str) -> Self {
+        // Google's servers put it into a list.
+        let listed = list(body, "error").ok().and_then(|list| list.into_iter().next());
+        let body = listed.unwrap_or(body);
         let Ok(outer) = Fields::read(body, "error") else { return Self::default() };
         // The event with which a response fails has all of that in it.
         let response = outer.object("response").ok().flatten();
@@ -116,7 +119,11 @@ impl Said {
         let text = |name| fields.text(name).ok().flatten();
         let code = [text("code"), text("type")].into_iter().flatten().collect::<Vec<_>>().join(" ");
         Self {
-            message: text("message").or_else(|| fields.get("detail").and_then(detail)),
+            message: text("message").or_else(|| {
+                // Mistral's have it in the message.
+                let inner = fields.object("message").ok().flatten();
+                fields.get("detail").or_else(|| inner?.get("detail")).and_then(detail)
+            }),
             code,
             status: fields
                 .number("code")
@@ -336,6 +343,18 @@ mod tests {
         ] {
             assert_eq!(ApiError::from_stream(&format!(r#"{{"error":{error}}}"#)).status, status, "{error}");
         }
+    }
+
+    #[test]
+    fn an_error_in_a_list_or_in_its_own_message_is_read() {
+        let google = r#"[{"error":{"code":400,"message":"Function calling is not enabled for m","status":"INVALID_ARGUMENT"}}]"#;
+        let flat = r#"{"object":"error","message":"Function calling is not supported for this model","type":"BadRequestError","code":400}"#;
+        for body in [google, flat] {
+            let error = ApiError::from_response(400, body);
+            assert_eq!(error.kind, ApiErrorKind::ToolsUnsupported, "{}", error.message);
+        }
+        let mistral = r#"{"object":"error","message":{"detail":[{"type":"missing","loc":["body","model"],"msg":"Field required"}]},"type":"invalid_request_error"}"#;
+        assert_eq!(ApiError::from_response(422, mistral).message, "body.model: Field required");
     }
 
     #[test]

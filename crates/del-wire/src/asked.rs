@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::error::WireError;
-use crate::fields;
+use crate::{fields, inline};
 
 /// A request for a chat completion whose tools are functions, all of them.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +49,13 @@ impl Asked {
             if !message.is_object() {
                 return Err(WireError::shape(&at, "an object", &message.to_string()));
             }
-            fields::content(message, &at)?;
+            let content = fields::content(message, &at)?;
+            for (number, part) in content.as_array().into_iter().flatten().enumerate() {
+                check_address(part).map_err(|(member, got)| {
+                    let at = format!("{at}.content[{number}].{member}");
+                    WireError::shape(&at, "an address (`https://…` or `data:image/png;base64,…`)", got)
+                })?;
+            }
         }
         match self.body.get("tools") {
             None | Some(Value::Null | Value::Array(_)) => {}
@@ -87,6 +93,12 @@ impl Asked {
             }
         }
         self.body.insert("parallel_tool_calls".to_owned(), json!(false));
+        self.take_function_calls();
+    }
+
+    /// Calls of functions in the conversation, and their results, as they are of tools. Without `functions` beside them, a
+    /// server of chats may know them, others do not.
+    pub fn take_function_calls(&mut self) {
         let mut last = String::new();
         for (place, message) in self.messages_mut().iter_mut().enumerate() {
             let Some(members) = message.as_object_mut() else { continue };
@@ -194,6 +206,16 @@ impl Asked {
             _ => &mut [],
         }
     }
+}
+
+/// What of a content part is to be an address and is none: the member, and what it says.
+fn check_address(part: &Value) -> Result<(), (&'static str, &str)> {
+    let address = match part["type"].as_str() {
+        Some("image_url") => fields::image(part).map(|address| ("image_url", address)),
+        Some("file") => part["file"]["file_data"].as_str().map(|address| ("file.file_data", address)),
+        _ => None,
+    };
+    address.filter(|(_, address)| !inline::is_address(address)).map_or(Ok(()), Err)
 }
 
 /// The text of a call of a custom tool, from the arguments of the function that stands for it.

@@ -77,6 +77,7 @@ mod heard;
 pub mod history;
 pub mod hybrid;
 pub mod ids;
+mod inline;
 mod left_out;
 mod logprobs;
 mod members;

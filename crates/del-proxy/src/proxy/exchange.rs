@@ -61,6 +61,8 @@ pub(super) struct Exchange {
     /// What the model has said in this answer, and how often it asked for definitions.
     said: String,
     rounds: u32,
+    /// A request for the completion of a prompt, as it came.
+    generates: Option<Bytes>,
 }
 
 /// A model that does not call although it has to is asked so often.
@@ -102,9 +104,12 @@ impl Exchange {
             None => None,
         };
         let known = given.filter(|_| !about.legacy).and_then(|given| given.tools_of(&taken.asked));
+        let generates = (api == Api::OllamaGenerate && injected.is_none()).then(|| bytes.clone());
         let request = Request::new(bytes, taken.asked, known)?;
         let asked = (about, request, taken.conversation.filter(|_| kept), injected);
-        Self::on_its_way(proxy, setup, api, parts, asked)
+        let mut exchange = Self::on_its_way(proxy, setup, api, parts, asked)?;
+        exchange.generates = generates;
+        Ok(exchange)
     }
 
     fn on_its_way(
@@ -132,6 +137,7 @@ impl Exchange {
         }
         if !route.chats() {
             request.check_shape()?;
+            request.take_function_calls();
         }
         if let Some(behind) = Behind::of(&proxy, &route, api, &parts.extensions) {
             behind.recall(&mut request);
@@ -183,6 +189,7 @@ impl Exchange {
             under_way: None,
             said,
             rounds: 0,
+            generates: None,
         }))
     }
 
@@ -257,6 +264,9 @@ impl Exchange {
         }
         if self.api.loads() && self.route.api != ServerApi::Ollama && self.request.says_nothing() {
             return Ok(self.loaded());
+        }
+        if let Some(asked) = self.generates.take().filter(|_| self.route.api == ServerApi::Ollama) {
+            return self.generated(asked).await;
         }
         let mut way = self.way();
         let of_tools = self.request.has_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();

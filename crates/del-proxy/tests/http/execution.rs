@@ -150,6 +150,37 @@ async fn calls_run_here_and_the_model_goes_on() {
     assert_eq!(messages[2]["content"], "saw {\"city\":\"Paris\"}");
 }
 
+/// A server may refuse its own call without what it had beside it.
+#[tokio::test]
+async fn the_model_gets_its_call_back_with_all_that_was_in_it() {
+    for stream in [false, true] {
+        let model = Model::new(|seen| {
+            if results(seen) > 0 {
+                return answers(seen, "It rains.", &json!([]));
+            }
+            let mut calls = calls(&[("look", "Paris")]);
+            calls[0]["extra_content"] = json!({"seal": 1});
+            let details = json!([{"type": "reasoning.text", "index": 0, "text": "Hm."}]);
+            let message = json!({"role": "assistant", "content": null, "reasoning_content": "Hm.",
+                "reasoning_details": details, "tool_calls": calls});
+            if seen.body()["stream"] != true {
+                return Reply::Whole(200, "", completion(&message, "tool_calls").to_string());
+            }
+            let all = [event(&message, None), event(&json!({}), Some("tool_calls"))].concat();
+            Reply::Stream(vec![all.into_bytes()], Then::End)
+        });
+        let bench = bench(model, |_| {}).await;
+        let body = with(question(), json!({"stream": stream}));
+        bench.stand.post(&body).send().await.unwrap().text().await.unwrap();
+        let past = &bench.stand.model.last().body()["messages"][1];
+        assert_eq!(past["tool_calls"][0]["extra_content"]["seal"], 1, "{stream} {past}");
+        assert_eq!(
+            (&past["reasoning_content"], &past["reasoning_details"][0]["text"]),
+            (&json!("Hm."), &json!("Hm."))
+        );
+    }
+}
+
 #[tokio::test]
 async fn each_api_streams_what_it_says_at_once() {
     let bench = bench(looks(), |_| {}).await;

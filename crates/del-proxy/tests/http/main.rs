@@ -28,6 +28,7 @@ mod pools;
 mod refusals;
 mod routes;
 mod servers;
+mod shapes;
 mod stand;
 mod telemetry;
 mod texts;

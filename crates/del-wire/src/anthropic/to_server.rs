@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::from_client::spoken;
 use super::plain;
-use crate::{failed, fields};
+use crate::{failed, fields, inline};
 
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
@@ -34,7 +34,7 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     }
     let mut limits = ["max_completion_tokens", "max_tokens"].iter().filter_map(|name| body.get(*name));
     let limit = limits.find(|limit| !limit.is_null());
-    out.insert("max_tokens".to_owned(), limit.cloned().unwrap_or_else(|| json!(MOST_TOKENS)));
+    out.insert("max_tokens".to_owned(), limit.cloned().unwrap_or_else(|| json!(thought(body) + MOST_TOKENS)));
     // Chats go further.
     if out.get("temperature").and_then(Value::as_f64).is_some_and(|heat| heat > 1.0) {
         out.insert("temperature".to_owned(), json!(1.0));
@@ -72,6 +72,12 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     Value::Object(out)
 }
 
+/// So many tokens of an answer may be thought.
+fn thought(body: &Map<String, Value>) -> u64 {
+    let budget = body.get("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64());
+    budget.unwrap_or(0)
+}
+
 /// The instructions, and the messages, whose roles take turns here.
 fn conversation(body: &Map<String, Value>) -> (Vec<Value>, Vec<Value>) {
     let (mut system, mut messages) = (Vec::new(), Vec::<Value>::new());
@@ -98,7 +104,25 @@ fn conversation(body: &Map<String, Value>) -> (Vec<Value>, Vec<Value>) {
             _ => messages.push(json!({"role": role, "content": blocks})),
         }
     }
+    // There has to be a message.
+    if messages.is_empty() {
+        messages.extend(system.pop().map(|said| json!({"role": "user", "content": [said]})));
+    }
+    messages.iter_mut().last().into_iter().for_each(trim_end);
     (system, messages)
+}
+
+/// An answer that goes on with what the last message of the model says is refused where that ends with white space.
+fn trim_end(last: &mut Value) {
+    let begun = last["role"] == "assistant";
+    let block = last
+        .get_mut("content")
+        .and_then(Value::as_array_mut)
+        .filter(|_| begun)
+        .and_then(|list| list.last_mut());
+    if let Some(Value::String(text)) = block.and_then(|block| block.get_mut("text")) {
+        text.truncate(text.trim_end().len());
+    }
 }
 
 fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
@@ -208,7 +232,9 @@ fn as_given(message: &Value, thoughts: &[Value], calls: &[Value]) -> Option<Vec<
     let mut blocks = Vec::new();
     for block in given.as_array()? {
         match block["type"].as_str()? {
-            "text" => blocks.extend(Some(block.clone()).filter(|block| block["text"] != "")),
+            "text" => {
+                blocks.extend(Some(block.clone()).filter(|block| block["text"].as_str().is_some_and(says)));
+            }
             "tool_use" => blocks.push(calls.next()?.clone()),
             "thinking" | "redacted_thinking" if thoughts.as_slice().first() == Some(block) => {
                 blocks.extend(thoughts.next().cloned());
@@ -229,14 +255,19 @@ fn result(message: &Value, ids: &mut CallIds) -> Value {
     result
 }
 
-/// The blocks of text in a content; the API takes no empty ones.
+/// The blocks of text in a content.
 fn text_blocks(said: &Value) -> Vec<Value> {
     content(said).into_iter().filter(|block| block["type"] == "text").collect()
 }
 
+/// The API refuses a text of nothing but white space.
+fn says(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
 fn content(content: &Value) -> Vec<Value> {
     match content {
-        Value::String(text) if !text.is_empty() => vec![json!({"type": "text", "text": text})],
+        Value::String(text) if says(text) => vec![json!({"type": "text", "text": text})],
         Value::Array(parts) => parts.iter().filter_map(part).collect(),
         _ => Vec::new(),
     }
@@ -260,13 +291,13 @@ fn part(part: &Value) -> Option<Value> {
     }
     let mut block = match part["type"].as_str()? {
         "text" => {
-            let text = part["text"].as_str().filter(|text| !text.is_empty())?;
+            let text = part["text"].as_str().filter(|text| says(text))?;
             json!({"type": "text", "text": text})
         }
-        "image_url" => json!({"type": "image", "source": source(fields::image(part)?)}),
+        "image_url" => json!({"type": "image", "source": image(fields::image(part)?)}),
         "file" => {
             let file = &part["file"];
-            let mut document = json!({"type": "document", "source": source(file["file_data"].as_str()?)});
+            let mut document = json!({"type": "document", "source": document(file["file_data"].as_str()?)});
             if let Some(name @ Value::String(_)) = file.get("filename") {
                 document["title"] = name.clone();
             }
@@ -278,10 +309,18 @@ fn part(part: &Value) -> Option<Value> {
     Some(block)
 }
 
-fn source(address: &str) -> Value {
-    let inline = address.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-    match inline {
-        Some((kind, data)) => json!({"type": "base64", "media_type": kind, "data": data}),
+/// Text types are documents of another kind.
+fn document(address: &str) -> Value {
+    let Some(inline) = inline::read(address) else { return json!({"type": "url", "url": address}) };
+    match inline.text() {
+        Some(text) => json!({"type": "text", "media_type": "text/plain", "data": text}),
+        None => json!({"type": "base64", "media_type": inline.of_document(), "data": inline.data}),
+    }
+}
+
+fn image(address: &str) -> Value {
+    match inline::read(address) {
+        Some(image) => json!({"type": "base64", "media_type": image.of_image(), "data": image.data}),
         None => json!({"type": "url", "url": address}),
     }
 }

@@ -88,6 +88,9 @@ impl Chat {
                         _ => out.add(name, json),
                     }
                 }
+                if object != CHUNK && told.chunk.id.is_none() && !fields.has("id") {
+                    out.add_text("id", &self.id);
+                }
                 if object == CHUNK || !fields.has("object") {
                     out.add_text("object", object);
                 }
@@ -285,6 +288,7 @@ impl ToClient for Chat {
         if let (Some(raw), [new], [delta]) = (raw, told.choices.as_slice(), told.chunk.choices.as_slice())
             && is_same(new, delta)
             && new.reason == delta.reason
+            && told.chunk.id.is_some()
         {
             return raw.to_owned();
         }

@@ -8,7 +8,7 @@ use crate::asked::Asked;
 use crate::error::WireError;
 use crate::ollama::{ARGUMENTS, OWN};
 use crate::tools::Functions;
-use crate::{arguments, spelling};
+use crate::{arguments, inline, spelling};
 
 /// Members that are read here.
 const KNOWN: [&str; 9] =
@@ -136,21 +136,12 @@ fn add_images(images: Option<&Value>, message: &mut Value) {
         let url = if image.starts_with("data:") {
             (*image).to_owned()
         } else {
-            format!("data:{};base64,{image}", media_type(image))
+            let kind = inline::begun(image).unwrap_or("image/png");
+            format!("data:{kind};base64,{image}")
         };
         json!({"type": "image_url", "image_url": {"url": url}})
     }));
     message["content"] = Value::Array(parts);
-}
-
-/// Every format of images begins with bytes of its own.
-fn media_type(base64: &str) -> &'static str {
-    match base64.as_bytes() {
-        [b'/', b'9', b'j', ..] => "image/jpeg",
-        [b'R', b'0', b'l', b'G', ..] => "image/gif",
-        [b'U', b'k', b'l', b'G', ..] => "image/webp",
-        _ => "image/png",
-    }
 }
 
 /// What is asked beside the conversation. Members that are not known here stay in it.

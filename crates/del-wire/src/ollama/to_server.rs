@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::ollama::OWN;
-use crate::{failed, fields, responses, think};
+use crate::{failed, fields, inline, responses, think};
 
 /// Members of a request for a chat completion that the API has nothing for, or another. What nobody knows stays in it: some may be its own.
 pub(crate) const IGNORED: [&str; 13] = [
@@ -139,7 +139,7 @@ pub(crate) fn takes_part(part: &Value) -> bool {
 }
 
 fn image(part: &Value) -> Option<&str> {
-    fields::image(part)?.split_once(";base64,").map(|(_, data)| data)
+    inline::read(fields::image(part)?).map(|image| image.data)
 }
 
 /// The text of a content, and its images.

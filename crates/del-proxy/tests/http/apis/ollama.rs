@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{HERMES, ask, hermes, post};
 use crate::model::{Model, Reply};
-use crate::stand::{Stand, document};
+use crate::stand::{Stand, document, with};
 
 #[tokio::test]
 async fn ollamas_clients_are_answered_in_lines() {
@@ -56,15 +56,14 @@ async fn ollamas_clients_load_a_model_without_a_word() {
     }
     assert!(stand.model.seen().is_empty());
     // Where the server has models to load, it is told so.
-    let said = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "unload"});
+    let said = json!({"model": "m", "response": "", "done": true, "done_reason": "unload"});
     let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
         settings.routes[0].upstreams[0].api = ServerApi::Ollama;
     })
     .await;
     let line = ask(&stand, "/api/generate", &json!({"model": "m", "keep_alive": 0, "stream": false})).await;
     assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("unload")));
-    let sent = stand.model.last().body();
-    assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
+    assert_eq!(stand.model.last().body()["keep_alive"], 0);
 }
 
 #[tokio::test]
@@ -128,4 +127,24 @@ async fn a_format_that_is_none_is_an_error() {
     assert_eq!(response.status(), 400);
     let error = "`format` should be \"json\" or a JSON schema, got `\"xml\"`";
     assert_eq!(document(response).await, json!({"error": error}));
+}
+
+#[tokio::test]
+async fn a_server_of_ollamas_completes_prompts_itself() {
+    let said = json!({"model": "served", "response": "b", "done": true, "context": [1, 2]});
+    let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Ollama;
+        settings.routes[0].model = Some("served".to_owned());
+    })
+    .await;
+    let body =
+        json!({"model": "m", "prompt": "a", "suffix": "c", "raw": true, "context": [1], "stream": false});
+    assert_eq!(ask(&stand, "/api/generate", &body).await, said);
+    let seen = stand.model.last();
+    assert_eq!(seen.path, "/api/generate");
+    assert_eq!(seen.body(), with(body.clone(), json!({"model": "served"})));
+    // Others have no place for it, and that is told.
+    let stand = Stand::new(hermes()).await;
+    let response = post(&stand, "/api/generate", &body).await;
+    assert_eq!(response.headers()["x-del-dropped-parameters"], "suffix,raw,context");
 }
