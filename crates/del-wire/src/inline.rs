@@ -1,5 +1,8 @@
 //! Images and files that stand in an address (`data:image/png;base64,…`), and what of all addresses a server can be told.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
 /// What stands in an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inline<'a> {
@@ -68,25 +71,16 @@ pub(crate) fn begun(base64: &str) -> Option<&'static str> {
     BEGINNINGS.iter().find(|(begin, _)| base64.starts_with(begin)).map(|(_, kind)| *kind)
 }
 
+/// With or without the signs at its end, in either alphabet, and in lines.
 fn decoded(base64: &str) -> Option<String> {
-    let (mut bytes, mut held, mut bits) = (Vec::with_capacity(base64.len() / 4 * 3), 0_u32, 0);
-    for sign in base64.bytes().filter(|sign| !matches!(sign, b'=' | b'\r' | b'\n')) {
-        let value = match sign {
-            b'A'..=b'Z' => sign - b'A',
-            b'a'..=b'z' => sign - b'a' + 26,
-            b'0'..=b'9' => sign - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        held = (held << 6 | u32::from(value)) & 0xFFFF;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from(held >> bits & 0xFF).ok()?);
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let plain = |sign| match sign {
+        '-' => Some('+'),
+        '_' => Some('/'),
+        '=' | '\r' | '\n' => None,
+        sign => Some(sign),
+    };
+    let plain: String = base64.chars().filter_map(plain).collect();
+    String::from_utf8(STANDARD_NO_PAD.decode(plain).ok()?).ok()
 }
 
 #[cfg(test)]
