@@ -1,10 +1,10 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
 mod answer;
+mod coverage;
 mod ways;
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use del_judge::{Judgement, Member, Members, members};
 
@@ -12,11 +12,9 @@ use crate::class::Class;
 use crate::outcome::{Code, Failure};
 use crate::outline::Outline;
 use crate::plan::{Advice, Grant, Plan};
-use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::sandbox::Level;
-use crate::writable::caution;
 
 pub use answer::{Answer, Consent, Permission};
 
@@ -145,8 +143,14 @@ impl Gate {
     /// Why a call is denied of which no more than this is known, if that is enough to deny it.
     pub(crate) fn refuses(&self, outline: &Outline) -> Option<Failure> {
         let Outline { tool, least, paths } = outline;
-        let meant =
-            |rule: &&Rule| rule.is_for_all(tool) || paths.iter().any(|path| rule.matches_path(tool, path));
+        let touched = |rule: &Rule, path: &str| match least {
+            Class::Read => rule.forbids_reading(path),
+            _ => rule.matches_path(tool, path),
+        };
+        let meant = |rule: &&Rule| {
+            rule.is_for_all(tool)
+                || paths.iter().any(|path| rule.matches_path(tool, path) || touched(rule, path))
+        };
         if let Some(rule) = self.denied.iter().find(meant) {
             return Some(forbidden(rule));
         }
@@ -316,56 +320,10 @@ pub(crate) fn denied(cause: impl Into<String>) -> Failure {
     Failure::new(Code::Denied, cause)
 }
 
-impl Rule {
-    /// Whether an allowing rule lets the call that `question` shows run.
-    fn allows(&self, question: &Question) -> bool {
-        match &question.subject {
-            Subject::Program { about, .. } => {
-                about.first().is_some_and(|about| self.is_meant(&question.tool, about))
-            }
-            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
-            // A pattern was hardly meant for files that run later or hold secrets; these have to be named.
-            subject @ (Subject::Write { .. } | Subject::Rewrite { .. }) if !question.cautions.is_empty() => {
-                subject.paths().iter().all(|path| self.names_path(&question.tool, path))
-            }
-            subject @ Subject::Arrange { .. }
-                if subject.paths().iter().any(|path| caution(Path::new(path)).is_some()) =>
-            {
-                false
-            }
-            subject => {
-                let paths = subject.paths();
-                self.is_for_all(&question.tool)
-                    || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
-            }
-        }
-    }
-
-    /// Whether a denying rule forbids the call that `question` shows.
-    fn covers(&self, question: &Question) -> bool {
-        match &question.subject {
-            // What is forbidden to commands is forbidden to the tools that run the same.
-            Subject::Program { commands, about, .. } => {
-                let command = |words: &Vec<String>| {
-                    let command = written(words);
-                    self.forbids("run_command", &command, &members(&command))
-                };
-                about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
-            }
-            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
-            subject => {
-                let writes = !matches!(subject, Subject::Read { .. });
-                let meant = |path: &str| {
-                    self.matches_path(&question.tool, path) || (writes && self.forbids_writing(path))
-                };
-                self.is_for_all(&question.tool) || subject.paths().iter().any(|path| meant(path))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -114,6 +114,8 @@ pub enum Subject {
         to: Option<String>,
         /// What it is: `3 files, 1.2 kB`.
         what: String,
+        /// All that it reads and changes.
+        entries: Entries,
     },
     /// What comes before decides what this will come to, so that it cannot be shown yet.
     Later {
@@ -121,12 +123,25 @@ pub enum Subject {
         paths: Vec<String>,
         /// The arguments, as JSON text.
         arguments: String,
+        /// What it reads and changes besides these paths, as far as that is known.
+        entries: Entries,
     },
     /// Several things, in this order.
     Several {
         /// Each of them.
         parts: Vec<Part>,
     },
+}
+
+/// What is reached by an operation on a whole tree: paths relative to the working directory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Entries {
+    /// What can be read elsewhere afterwards.
+    pub read: Vec<String>,
+    /// What is removed or made.
+    pub written: Vec<String>,
+    /// Whether there may be others, of which nobody knows.
+    pub more: bool,
 }
 
 /// What is done to a path.
@@ -222,11 +237,11 @@ impl Question {
             Subject::Network { to, query } => {
                 format!("{}: send to {to}\n  > {}", self.tool, query.replace('\n', "\n  > "))
             }
-            Subject::Arrange { action, path, to, what } => {
+            Subject::Arrange { action, path, to, what, .. } => {
                 let to = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
                 format!("{}: {} {path}{to} ({what})", self.tool, action.verb())
             }
-            Subject::Later { paths, arguments } => {
+            Subject::Later { paths, arguments, .. } => {
                 let head = format!("{} {}", self.tool, paths.join(", "));
                 format!("{}: with these arguments\n  {arguments}", head.trim_end())
             }
@@ -337,6 +352,22 @@ impl Question {
 }
 
 impl Subject {
+    /// What it changes, as far as that is known.
+    pub(crate) fn changed(&self) -> Entries {
+        match self {
+            Self::Arrange { entries, .. } => entries.clone(),
+            Self::Later { paths, entries, .. } => {
+                let mut entries = entries.clone();
+                entries.written.extend(paths.iter().cloned());
+                entries
+            }
+            other => {
+                let written = other.paths().into_iter().cloned().collect();
+                Entries { written, ..Entries::default() }
+            }
+        }
+    }
+
     /// The paths that it is about, where it is about paths.
     pub(crate) fn paths(&self) -> Vec<&String> {
         match self {

@@ -224,6 +224,17 @@ impl Rule {
         self.is_for("write_file") && matches!(&self.what, What::Path(glob) if glob.is_match(path))
     }
 
+    /// Whether nothing may show or take away what is in the path, whatever the tool.
+    pub(crate) fn forbids_reading(&self, path: &str) -> bool {
+        self.is_for("read_file") && matches!(&self.what, What::Path(glob) if glob.is_match(path))
+    }
+
+    /// Whether paths are meant that this tool reads or writes, or all tools.
+    pub(crate) fn is_about_paths(&self, tool: &str) -> bool {
+        let about = [tool, "write_file", "read_file"];
+        matches!(self.what, What::Path(_)) && about.iter().any(|tool| self.is_for(tool))
+    }
+
     /// Whether this very path is meant, and no pattern that it fits.
     pub(crate) fn names_path(&self, tool: &str, path: &str) -> bool {
         let named = |glob: &GlobMatcher| {

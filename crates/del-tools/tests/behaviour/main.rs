@@ -10,6 +10,7 @@ mod confinement;
 mod consent;
 mod crash;
 mod crowds;
+mod denied;
 mod desk;
 mod foreign;
 mod formatting;

@@ -9,8 +9,11 @@ use crate::context::Context;
 use crate::control::Control;
 use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted, sized};
-use crate::question::{Action, Question, Subject};
+use crate::question::{Action, Entries, Question, Subject};
 use crate::workspace::{Access, Found, Place, SET_GROUP};
+
+/// More entries of one operation are not held against rules: then it counts as meant by every rule about paths.
+const MOST_ENTRIES: usize = 50_000;
 
 static DELETE: Entry = own("delete", &[&PATH, &RECURSIVE], delete);
 static MOVE: Entry =
@@ -73,6 +76,60 @@ pub(super) fn places(entry: &Entry, mut arguments: Arguments, context: &Context)
 /// What is lost for good, if something is.
 pub(super) fn loss(entry: &Entry, context: &Context) -> Option<&'static str> {
     (entry.name == DELETE.name && context.undo.is_none()).then_some("this cannot be undone")
+}
+
+/// The entries of such an operation, as far as they are there, and those that come there by what is done `before`.
+pub(super) fn entries(entry: &Entry, places: &[Place], before: &[Entries], context: &Context) -> Entries {
+    let mut entries = Entries::default();
+    let (action, [from, rest @ ..]) = (action(entry), places) else { return entries };
+    let Some(action) = action else { return entries };
+    let to = rest.first().map(|to| to.shown.as_str());
+    let found = context.found_at(from).unwrap_or_default();
+    let found: Vec<String> = found.into_iter().map(|(place, _)| place.shown).collect();
+    entries.add(&found, action, &from.shown, to);
+    for before in before {
+        entries.add(&before.written, action, &from.shown, to);
+        entries.more |= before.more;
+    }
+    entries
+}
+
+fn action(entry: &Entry) -> Option<Action> {
+    let actions = [(&DELETE, Action::Delete), (&MOVE, Action::Move), (&COPY, Action::Copy)];
+    actions.into_iter().find(|(own, _)| own.name == entry.name).map(|(_, action)| action)
+}
+
+impl Entries {
+    /// Adds what is done to those of `paths` that lie at or below `from`.
+    fn add(&mut self, paths: &[String], action: Action, from: &str, to: Option<&str>) {
+        for path in paths {
+            let Some(rest) = below(path, from) else { continue };
+            if self.written.len() > MOST_ENTRIES {
+                self.more = true;
+                return;
+            }
+            if matches!(action, Action::Move | Action::Copy) {
+                self.read.push(path.clone());
+            }
+            if matches!(action, Action::Move | Action::Delete) {
+                self.written.push(path.clone());
+            }
+            if let Some(to) = to {
+                self.written.push(if rest.is_empty() { to.to_owned() } else { format!("{to}/{rest}") });
+            }
+        }
+    }
+}
+
+/// What follows `from` in the path of something at or below it, both as they are shown.
+fn below<'a>(path: &'a str, from: &str) -> Option<&'a str> {
+    if path == from {
+        return Some("");
+    }
+    if from == "." {
+        return (!path.starts_with('/')).then_some(path);
+    }
+    path.strip_prefix(from)?.strip_prefix('/')
 }
 
 struct Arrange {
@@ -203,6 +260,7 @@ impl Job for Arrange {
             path: self.place.shown.clone(),
             to: self.to.as_ref().map(|to| to.shown.clone()),
             what: self.what.clone(),
+            entries: self.entries(),
         };
         let mut question = Question::new(super::TOOL.name, subject);
         let moved = |place: &Place| self.to.as_ref().map(|to| place.moved(&self.place, to));
@@ -251,6 +309,19 @@ impl Job for Arrange {
 }
 
 impl Arrange {
+    /// All that is read and changed.
+    fn entries(&self) -> Entries {
+        let found: Vec<String> = self.found.iter().map(|(place, _)| place.shown.clone()).collect();
+        let mut entries = match self.action {
+            Action::MakeDirectory => {
+                Entries { written: vec![self.place.shown.clone()], ..Entries::default() }
+            }
+            _ => Entries::default(),
+        };
+        entries.add(&found, self.action, &self.place.shown, self.to.as_ref().map(|to| to.shown.as_str()));
+        entries
+    }
+
     /// All that is found, made anew at `to`.
     fn copies(&self, context: &Context, to: &Place) -> Result<Vec<Change<'static>>, Failure> {
         let mut total = 0;

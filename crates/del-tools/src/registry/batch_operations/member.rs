@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::job::{Entry, Job};
 use crate::outcome::{Code, Failure, ToolResult, excerpt};
 use crate::outline::Outline;
-use crate::question::{Part, Question, Subject};
+use crate::question::{Entries, Part, Question, Subject};
 use crate::registry;
 use crate::spelt::Spelt;
 use crate::workspace::{Access, Place};
@@ -87,6 +87,7 @@ impl Member {
         };
         match self.plan(context) {
             Ok(Planned { job, mut question, .. }) => {
+                self.foresee(&mut question, before, context);
                 if question.subject.paths().into_iter().any(changed) {
                     let remark = "shown as things are now; an operation before it changes that";
                     question.remarks.push(remark.to_owned());
@@ -97,7 +98,7 @@ impl Member {
                 let depends = before.iter().any(|shown| shown.part.class > Class::Read && !shown.fails);
                 let places = self.places(context).filter(|_| depends && may_mend(failure.code));
                 match places {
-                    Some(places) => self.later(&places, context),
+                    Some(places) => self.later(&places, before, context),
                     None => self.failing(&failure, context),
                 }
             }
@@ -161,9 +162,26 @@ impl Member {
         places.iter().all(allowed).then_some(places)
     }
 
-    fn later(&self, places: &[Place], context: &Context) -> Shown {
+    /// Adds what will have come by then to the entries of an operation on a whole tree.
+    fn foresee(&self, question: &mut Question, before: &[Shown], context: &Context) {
+        if let Subject::Arrange { entries, .. } = &mut question.subject
+            && before.iter().any(|shown| shown.part.class > Class::Read)
+            && let Some(places) = self.places(context)
+        {
+            *entries = self.entries(&places, before, context);
+        }
+    }
+
+    fn entries(&self, places: &[Place], before: &[Shown], context: &Context) -> Entries {
+        let changed = before.iter().filter(|shown| shown.part.class > Class::Read);
+        let changed: Vec<Entries> = changed.map(|shown| shown.part.question.subject.changed()).collect();
+        arrange::entries(self.entry, places, &changed, context)
+    }
+
+    fn later(&self, places: &[Place], before: &[Shown], context: &Context) -> Shown {
         let paths = places.iter().map(|place| place.shown.clone()).collect();
-        let subject = Subject::Later { paths, arguments: self.arguments.clone() };
+        let entries = self.entries(places, before, context);
+        let subject = Subject::Later { paths, arguments: self.arguments.clone(), entries };
         let mut question = Question::new(self.question_name(), subject);
         if self.entry.class > Class::Read {
             let cautions = places.iter().filter_map(|place| context.caution(place));
@@ -179,7 +197,8 @@ impl Member {
     fn failing(&self, failure: &Failure, context: &Context) -> Shown {
         let places = self.places(context).unwrap_or_default();
         let paths = places.into_iter().map(|place| place.shown).collect();
-        let subject = Subject::Later { paths, arguments: self.arguments.clone() };
+        let subject =
+            Subject::Later { paths, arguments: self.arguments.clone(), entries: Entries::default() };
         let mut question = Question::new(self.question_name(), subject);
         question.remarks.push(format!("would fail: {failure}"));
         Shown { part: Part { class: Class::Read, question }, fails: true }
