@@ -2,6 +2,7 @@
 //!
 //! This is a list of known ways, not a boundary. Whatever is not on it still asks.
 
+mod download;
 mod find;
 mod git;
 mod target;
@@ -18,8 +19,6 @@ use target::{Here, is_device};
 const MAX_DEPTH: usize = 5;
 /// Texts that are looked into in all.
 const MAX_TEXTS: usize = 32;
-/// Commands of a pipeline through which a download is followed.
-const MAX_PIPED: usize = 8;
 /// Words that are tried as the beginning of a command.
 const MAX_TRIED: usize = 256;
 
@@ -81,7 +80,7 @@ fn find_within(command: &str, here: &Here, depth: usize, left: &mut usize) -> Op
         let here = &places.last()?.1;
         let found = rough.outputs.iter().find_map(|path| written(path));
         let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, here)));
-        let found = found.or_else(|| fetched(rough, &commands)).or_else(|| {
+        let found = found.or_else(|| download::danger(rough, &commands)).or_else(|| {
             texts(rough, &commands).into_iter().find_map(|text| find_within(&text, here, depth + 1, left))
         });
         if let Some([program, words @ ..]) = begun(&rough.words).next()
@@ -220,38 +219,6 @@ fn flag(words: &[String], letter: char) -> bool {
 }
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "su"];
-
-/// Programs that run what they read.
-fn interprets(words: &[String]) -> bool {
-    const OTHERS: [&str; 7] = ["python", "python3", "perl", "ruby", "node", "php", "osascript"];
-    begun(words).any(|words| {
-        words.first().is_some_and(|word| SHELLS.contains(&name(word)) || OTHERS.contains(&name(word)))
-    })
-}
-
-fn fetches(words: &[String]) -> bool {
-    begun(words).any(|words| {
-        words.first().is_some_and(|word| matches!(name(word), "curl" | "wget" | "fetch" | "aria2c"))
-    })
-}
-
-/// Whether a command runs what another one fetched: through a pipe, or by a substitution.
-fn fetched(rough: &Rough, commands: &[Rough]) -> Option<Danger> {
-    let mut source = rough.piped_from;
-    let mut piped = false;
-    for _ in 0..MAX_PIPED {
-        let Some(before) = source.and_then(|at| commands.get(at)) else { break };
-        piped |= fetches(&before.words);
-        source = before.piped_from;
-    }
-    let inner = rough.inner.iter().filter_map(|at| commands.get(*at)).any(|inner| fetches(&inner.words));
-    let evaluates = || {
-        begun(&rough.words)
-            .any(|words| matches!(words.first().map(String::as_str), Some("eval" | "source" | ".")))
-    };
-    let runs = (piped && interprets(&rough.words)) || (inner && (interprets(&rough.words) || evaluates()));
-    runs.then_some(Danger::Download)
-}
 
 /// Texts that a command hands to a shell.
 pub(crate) fn texts(rough: &Rough, commands: &[Rough]) -> Vec<String> {

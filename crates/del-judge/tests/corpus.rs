@@ -1,5 +1,5 @@
-//! Every command of `tests/corpus` is a test: those in `everyday` have to be safe, those in `dangerous` must not be, and
-//! those in `destructive` have to be refused.
+//! Every command of `tests/corpus` is a test: those in `everyday` have to be safe, those in `dangerous` must not be,
+//! those in `asks` have to ask, and those in `destructive` have to be refused.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod desk;
@@ -45,7 +45,9 @@ fn main() {
     let judge = Arc::new(Judge::default());
     let mut trials = Vec::new();
     let mut everyday = 0;
-    for (kind, desk) in [("everyday", &plain), ("dangerous", &hostile), ("destructive", &hostile)] {
+    for (kind, desk) in
+        [("everyday", &plain), ("dangerous", &hostile), ("asks", &hostile), ("destructive", &hostile)]
+    {
         for (file, class) in classes(&root.join(kind)) {
             for (place, command) in class.commands.into_iter().enumerate() {
                 everyday += usize::from(kind == "everyday");
@@ -55,6 +57,7 @@ fn main() {
                     let judgement = judge.judge(&command, &Ground::new(&desk.work()));
                     let expected = match kind {
                         "everyday" if needless.contains_key(&command) => Verdict::Ask,
+                        "asks" => Verdict::Ask,
                         "everyday" => Verdict::Safe,
                         "destructive" => Verdict::Refuse,
                         _ => return held(judgement.verdict != Verdict::Safe, &judgement),
