@@ -1,17 +1,23 @@
 //! What a repository may make git do. Hooks, filters, external diffs, monitors and included files all come from its
 //! configuration, so a repository counts as harmless only when its configuration holds nothing but keys known to be.
 
+mod attributes;
+mod index;
+mod settings;
+
 use std::fs::{self, DirEntry, FileType};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::ground::Ground;
-use crate::secret;
+
+pub use attributes::what_reveals;
+pub use settings::is_harmless;
 
 /// A larger configuration is not read.
 const MAX_CONFIGURATION: u64 = 256 * 1024;
 /// Entries of the repository and of the tree that are looked at for what would mislead git.
-const MAX_LOOKED_AT: usize = 20_000;
+const MAX_LOOKED_AT: usize = 200_000;
 /// Files of a tree that git reads whatever it was asked.
 const READ_ANYWAY: [&str; 5] = [".git", ".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
 
@@ -34,6 +40,8 @@ pub(crate) enum Untrusted {
     Special(PathBuf),
     #[error("`{}` may have git show the lines of files that usually hold secrets", .0.display())]
     Reveals(PathBuf),
+    #[error("`{}` holds more entries than are looked through", .0.display())]
+    Large(PathBuf),
     #[error("the repository's configuration holds an address with a password or a token in it")]
     Address,
 }
@@ -112,73 +120,62 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
             return Err(Untrusted::Owner);
         }
     }
-    let found = |name: &str| fs::symlink_metadata(git.join(name));
-    if PARTS.iter().any(|name| found(name).is_ok_and(|found| found.is_symlink()))
-        || found("commondir").is_ok()
-    {
+    let part = |name: &str| fs::symlink_metadata(git.join(name));
+    if PARTS.iter().any(|name| part(name).is_ok_and(|part| part.is_symlink())) || part("commondir").is_ok() {
         return Err(Untrusted::Elsewhere);
     }
     if ["alternates", "http-alternates"].iter().any(|name| git.join("objects/info").join(name).exists()) {
         return Err(Untrusted::Borrows);
     }
-    if let Some(path) = what_misleads(git, top, MAX_LOOKED_AT) {
+    if let Some(path) = leads_away(git, MAX_LOOKED_AT).map_err(Untrusted::Large)? {
         return Err(Untrusted::Special(path));
     }
-    if let Some(path) = what_reveals(git, top, MAX_LOOKED_AT) {
+    let asks =
+        |kind, name: &str, entry: &DirEntry| is_waited_for(kind, name) || attributes::reveal(name, entry);
+    if let Some(path) = found(top, MAX_LOOKED_AT, asks).map_err(Untrusted::Large)? {
+        let waits = fs::symlink_metadata(&path).is_ok_and(|found| is_special(found.file_type()));
+        return Err(if waits { Untrusted::Special(path) } else { Untrusted::Reveals(path) });
+    }
+    if let Some(path) = attributes::besides(git, git, top) {
         return Err(Untrusted::Reveals(path));
     }
-    let config = git.join("config");
-    match fs::metadata(&config) {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_CONFIGURATION => {}
-        Ok(_) => return Err(Untrusted::Unreadable),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => return Err(Untrusted::Unreadable),
+    // The second counts where the first says so.
+    for name in ["config", "config.worktree"] {
+        let config = git.join(name);
+        match fs::metadata(&config) {
+            Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_CONFIGURATION => {}
+            Ok(_) => return Err(Untrusted::Unreadable),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(_) => return Err(Untrusted::Unreadable),
+        }
+        settings::check(&fs::read_to_string(&config).map_err(|_| Untrusted::Unreadable)?)?;
     }
-    settings(&fs::read_to_string(&config).map_err(|_| Untrusted::Unreadable)?)
+    Ok(())
 }
 
 /// What git would open in what it keeps, or in the tree above it, and wait for, or be led away by: pipes, sockets, devices,
-/// and links among objects and branches. Of each of them so many entries are looked at.
+/// and links in what it keeps. Of each of them so many entries are looked at, and what it keeps may not hold more.
 pub fn what_misleads(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> {
-    let leads = |kind: FileType| kind.is_symlink() || is_special(kind);
-    let parts = ["objects", "refs"];
-    parts
-        .iter()
-        .find_map(|part| found(&git.join(part), entries, |kind, _, _| leads(kind)))
-        .or_else(|| found(git, entries, |kind, _, _| is_special(kind)))
-        .or_else(|| found(top, entries, |kind, name, _| is_special(kind) && READ_ANYWAY.contains(&name)))
+    leads_away(git, entries)
+        .unwrap_or_else(Some)
+        .or_else(|| found(top, entries, |kind, name, _| is_waited_for(kind, name)).unwrap_or_default())
 }
 
-/// The file of attributes that counts for more than those of [`git_attributes`](crate::git_attributes), and has git show
-/// what these leave out.
-pub fn what_reveals(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> {
-    let own = git.join("info/attributes");
-    if reveals(&own) {
-        return Some(own);
-    }
-    found(top, entries, |_, name, entry| name == ".gitattributes" && reveals(&entry.path()))
-}
-
-/// Whether attributes show as text what may hold secrets. What cannot be read shows nothing to git either, and of links
-/// git makes no use.
-fn reveals(path: &Path) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
-    if !metadata.is_file() {
-        return false;
-    }
-    let text = if metadata.len() > MAX_CONFIGURATION { None } else { fs::read(path).ok() };
-    let Some(text) = text else { return true };
-    String::from_utf8_lossy(&text).lines().any(|line| {
-        let line = line.trim().trim_start_matches('\u{feff}');
-        // A pattern in quotes may hold blanks and escapes.
-        let (pattern, attributes) = match line.strip_prefix('"') {
-            Some(quoted) => quoted.split_once("\" ").unwrap_or((quoted, "")),
-            None => line.split_once([' ', '\t']).unwrap_or((line, "")),
-        };
-        let shows = |word: &str| word == "diff" || word == "!diff" || word.starts_with("diff=");
-        let covers = pattern.starts_with("[attr]") || pattern.contains('\\') || secret::is_covered(pattern);
-        !line.starts_with('#') && attributes.split_whitespace().any(shows) && covers
+/// A pipe, a device or a link in what git keeps: it reads many files there, and shows the lines of some that it does not
+/// understand. Hooks are left out, since none of them runs.
+fn leads_away(git: &Path, entries: usize) -> Result<Option<PathBuf>, PathBuf> {
+    const HOOKS: &str = "hooks";
+    let within_hooks = |path: &Path| {
+        path.strip_prefix(git).is_ok_and(|path| path.parent().is_some_and(|folder| folder.ends_with(HOOKS)))
+    };
+    found(git, entries, |kind, name, entry| {
+        is_special(kind) || (kind.is_symlink() && name != HOOKS && !within_hooks(&entry.path()))
     })
+}
+
+/// Whether git reads a file of this name whatever it was asked, and would wait for it.
+fn is_waited_for(kind: FileType, name: &str) -> bool {
+    is_special(kind) && READ_ANYWAY.contains(&name)
 }
 
 /// What a program would open that leaves out what git leaves out, and wait for, or be led away by: it obeys what it finds
@@ -200,6 +197,7 @@ pub(crate) fn misleading_ignores(ground: &Ground) -> Option<PathBuf> {
             ".git" => misleads(&entry.path().join("info/exclude")),
             _ => !kind.is_file() && NAMES.contains(&name) && misleads(&entry.path()),
         })
+        .unwrap_or_default()
     })
 }
 
@@ -207,118 +205,34 @@ fn is_special(kind: FileType) -> bool {
     !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
 }
 
-/// An entry below `directory` that is like this.
+/// An entry below `directory` that is like this. Where there are more entries than so many, it fails with where it was then.
 fn found(
     directory: &Path,
     entries: usize,
     like: impl Fn(FileType, &str, &DirEntry) -> bool,
-) -> Option<PathBuf> {
+) -> Result<Option<PathBuf>, PathBuf> {
     let mut pending = vec![directory.to_owned()];
     let mut left = entries;
     while let Some(directory) = pending.pop() {
         let Ok(listing) = fs::read_dir(&directory) else { continue };
         for entry in listing.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
-            left = left.checked_sub(1)?;
+            left = left.checked_sub(1).ok_or_else(|| directory.clone())?;
             let name = entry.file_name();
-            if name.to_str().is_some_and(|name| like(kind, name, &entry)) {
-                return Some(entry.path());
+            if like(kind, &name.to_string_lossy(), &entry) {
+                return Ok(Some(entry.path()));
             }
             if kind.is_dir() && name != ".git" {
                 pending.push(entry.path());
             }
         }
     }
-    None
-}
-
-/// Reads a configuration: plain sections, and plain keys on lines of their own. All that is not plain counts as unknown.
-fn settings(text: &str) -> Result<(), Untrusted> {
-    let mut section = String::new();
-    for line in text.lines() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        // A value may go on in the next line.
-        if line.ends_with('\\') {
-            return Err(Untrusted::Unreadable);
-        }
-        if let Some(header) = line.strip_prefix('[') {
-            // Behind the bracket a setting may stand on the same line.
-            let Some(header) = header.strip_suffix(']').filter(|header| !header.contains(']')) else {
-                return Err(Untrusted::Unreadable);
-            };
-            let name = header.split([' ', '\t', '"', '.']).next().unwrap_or_default();
-            section = name.to_ascii_lowercase();
-            continue;
-        }
-        let key = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
-        if !is_harmless(&section, &key) {
-            return Err(Untrusted::Setting(format!("{section}.{key}")));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a setting, by its section and key in lower case, makes git neither run something nor look elsewhere.
-pub fn is_harmless(section: &str, key: &str) -> bool {
-    let keys: &[&str] = match section {
-        "core" => &[
-            "repositoryformatversion",
-            "filemode",
-            "bare",
-            "logallrefupdates",
-            "ignorecase",
-            "precomposeunicode",
-            "symlinks",
-            "autocrlf",
-            "eol",
-            "safecrlf",
-            "quotepath",
-            "abbrev",
-            "untrackedcache",
-            "compression",
-        ],
-        "remote" => &["url", "pushurl", "fetch", "push", "tagopt", "prune", "gh-resolved"],
-        "branch" => &[
-            "remote",
-            "merge",
-            "rebase",
-            "pushremote",
-            "description",
-            "vscode-merge-base",
-            "gh-merge-base",
-            "github-pr-owner-number",
-            "autosetuprebase",
-        ],
-        "user" => &["name", "email"],
-        "pull" => &["rebase", "ff"],
-        "push" => &["default", "autosetupremote", "followtags"],
-        "init" => &["defaultbranch"],
-        "submodule" => &["active", "url"],
-        "commit" | "tag" => &["gpgsign"],
-        "rebase" => &["autostash", "autosquash"],
-        "fetch" => &["prune", "parallel"],
-        "gc" => &["auto"],
-        "merge" => &["ff", "conflictstyle"],
-        "rerere" => &["enabled"],
-        "maintenance" => &["auto", "strategy"],
-        "extensions" => &["objectformat"],
-        "advice" => return true,
-        "color" => return true,
-        "gui" => &["wmstate", "geometry"],
-        "lfs" => &["repositoryformatversion"],
-        _ => &[],
-    };
-    keys.contains(&key)
+    Ok(None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
 
     #[test]
     fn passwords_in_addresses_are_known() {
@@ -334,52 +248,6 @@ mod tests {
             ("../a", "../a"),
         ] {
             assert_eq!(without_password(address), shown);
-        }
-    }
-
-    #[test]
-    fn a_plain_configuration_is_harmless() {
-        assert_eq!(settings(PLAIN), Ok(()));
-        assert_eq!(settings(""), Ok(()));
-        assert_eq!(settings("# x\n; y\n[core]\nbare=false\n"), Ok(()));
-    }
-
-    #[test]
-    fn whatever_may_run_something_is_not() {
-        for text in [
-            "[core]\nfsmonitor = ./x",
-            "[core]\n\tfsmonitor=./x",
-            "[core] fsmonitor = ./x",
-            "[core]fsmonitor=./x",
-            "[CORE]\nFsMonitor = ./x",
-            "[core]\nhooksPath = x",
-            "[core]\npager = x",
-            "[core]\nworktree = /etc",
-            "[core]\nbare = false \\\nfsmonitor = x",
-            "[filter \"x\"]\nclean = ./x",
-            "[filter.x]\nclean = ./x",
-            "[diff]\nexternal = x",
-            "[diff \"x\"]\ntextconv = x",
-            "[include]\npath = x",
-            "[includeIf \"gitdir:x\"]\npath = x",
-            "[alias]\nstatus = !id",
-            "[extensions]\npartialClone = origin",
-            "[remote \"x\"]\npromisor = true",
-            "[remote \"x\"]\nuploadpack = x",
-            "[gpg]\nprogram = x",
-            "[log]\nshowSignature = true",
-            "[submodule \"x\"]\nupdate = !id",
-            "fsmonitor = x",
-            "[core\nfsmonitor = x",
-            "[core]\nbare # = x",
-            "[pager]\nlog = x",
-            "[core]fsmonitor=./x]",
-            "[filter \"x\"]clean=./x]",
-            "[filter \"x\"] clean = x # ]",
-            "[core] ; ]\nfsmonitor = x",
-        ] {
-            let harmless = settings(text);
-            assert!(harmless.is_err() || text.contains("bare # ="), "{text}: {harmless:?}");
         }
     }
 }

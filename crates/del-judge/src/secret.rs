@@ -4,7 +4,7 @@ mod names;
 
 use std::path::Path;
 
-use names::{ENDS, FOLDERS, IN_FOLDER, KEYS, LEFT, NAMES, PARTS, PLACES, SAMPLES, SEALED};
+use names::{ENDS, FOLDERS, IN_FOLDER, KEYS, LEFT, NAMES, PARTS, PLACES, SAMPLES, SEALED, SOURCES};
 
 /// Whether a file of this name, or in a directory of this name, usually holds what nobody else should read.
 pub fn is_secret(path: &Path) -> bool {
@@ -93,14 +93,84 @@ fn folders() -> impl Iterator<Item = &'static str> {
     FOLDERS.into_iter().chain(in_folder)
 }
 
-/// Whether a pattern of file names covers files that usually hold secrets.
+/// Whether a pattern of file names may cover files that usually hold secrets. Of patterns for the sources of a language,
+/// in which whole projects are written, only those count that cover a name of such a file.
 pub(crate) fn is_covered(pattern: &str) -> bool {
-    let names = pattern.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let lower = pattern.to_lowercase();
+    // A list of characters may hold the sign between directories.
+    let divided = lower.split_once('[').is_some_and(|(_, rest)| rest.contains('/'));
+    if divided || is_secret(Path::new(pattern)) {
+        return true;
+    }
+    let parts: Vec<&str> = lower.split('/').collect();
+    let Some((names, above)) = parts.split_last() else { return true };
+    let may_be = |pattern: &str, other: &str| meet(pattern.as_bytes(), other.as_bytes());
+    let spells = |part: &&&str| part.contains(|c: char| c.is_ascii_alphanumeric());
+    let in_folder = above.iter().filter(spells).any(|part| FOLDERS.iter().any(|folder| may_be(part, folder)));
+    let whole = NAMES.into_iter().chain(COMMON).chain(IN_FOLDER.map(|(_, name)| name)).chain(["config"]);
     // Files of this name are of a language in which whole projects are written.
-    let mut known = COMMON.into_iter().chain(NAMES).filter(|name| *name != "wp-config.php");
-    is_meant(pattern)
-        || is_secret(Path::new(pattern))
-        || known.any(|name| fits(names.replace("**", "*").as_bytes(), name.as_bytes()))
+    let mut whole = whole.filter(|name| *name != "wp-config.php");
+    let mut ends = ENDS.into_iter().filter(|end| !end.is_empty());
+    let mut open =
+        KEYS.map(|start| format!("{start}*")).into_iter().chain(PARTS.map(|part| format!("*{part}*")));
+    in_folder
+        || whole.any(|name| may_be(names, name))
+        || ends.any(|end| may_be(names, &format!("*{end}")))
+        || (!is_of_sources(names) && (open.any(|open| may_be(names, &open)) || may_be(names, ".env[x]*")))
+}
+
+/// Whether a pattern is for the files of a language.
+fn is_of_sources(names: &str) -> bool {
+    let end = names.rsplit('.').next().unwrap_or_default();
+    names.starts_with("*.") && SOURCES.contains(&end)
+}
+
+/// Whether two patterns have a name in common; a list of characters counts as any character. The time is bounded by the
+/// product of both lengths.
+fn meet(one: &[u8], other: &[u8]) -> bool {
+    let (one, other) = (signs(one), signs(other));
+    // Whether what follows in the first from here on meets what follows in the second from each place on.
+    let mut behind = vec![false; other.len() + 1];
+    for at in (0..=one.len()).rev() {
+        let mut here = vec![false; other.len() + 1];
+        for place in (0..=other.len()).rev() {
+            here[place] = match (one.get(at), other.get(place)) {
+                (None, None) => true,
+                (Some(Sign::Any), second) => behind[place] || (second.is_some() && here[place + 1]),
+                (first, Some(Sign::Any)) => here[place + 1] || (first.is_some() && behind[place]),
+                (Some(Sign::One), Some(_)) | (Some(_), Some(Sign::One)) => behind[place + 1],
+                (Some(Sign::This(a)), Some(Sign::This(b))) => a == b && behind[place + 1],
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+        }
+        behind = here;
+    }
+    behind[0]
+}
+
+/// A part of a pattern.
+enum Sign {
+    Any,
+    One,
+    This(u8),
+}
+
+fn signs(pattern: &[u8]) -> Vec<Sign> {
+    let mut signs = Vec::new();
+    let mut rest = pattern;
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        signs.push(match first {
+            b'*' => Sign::Any,
+            b'?' => Sign::One,
+            b'[' => {
+                rest = rest.iter().position(|b| *b == b']').map_or(&[], |end| &rest[end + 1..]);
+                Sign::One
+            }
+            byte => Sign::This(*byte),
+        });
+    }
+    signs
 }
 
 /// The attributes with which git shows no line of a file that usually holds secrets.
@@ -139,33 +209,7 @@ pub(crate) fn is_meant(pattern: &str) -> bool {
     let spells = names.contains(['*', '?', '[']) && names.contains(|c: char| c.is_ascii_alphanumeric());
     !lower.starts_with('!')
         && (PARTS.iter().any(|part| lower.contains(part))
-            || (spells && COMMON.iter().any(|name| fits(names.as_bytes(), name.as_bytes()))))
-}
-
-/// Whether a name fits a pattern with `*` and `?`; a list of characters counts as any character. The time is bounded by
-/// the product of both lengths.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    // Where in the name the pattern so far may end.
-    let mut ends = vec![false; name.len() + 1];
-    ends[0] = true;
-    let mut rest = pattern;
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        if *first == b'*' {
-            if let Some(first) = ends.iter().position(|end| *end) {
-                ends[first..].fill(true);
-            }
-            continue;
-        }
-        if *first == b'[' {
-            rest = rest.iter().position(|b| *b == b']').map_or(&[], |end| &rest[end + 1..]);
-        }
-        for at in (0..name.len()).rev() {
-            ends[at + 1] = ends[at] && (matches!(first, b'?' | b'[') || *first == name[at]);
-        }
-        ends[0] = false;
-    }
-    ends[name.len()]
+            || (spells && COMMON.iter().any(|name| meet(names.as_bytes(), name.as_bytes()))))
 }
 
 /// Names that patterns for secrets are made for.
@@ -281,10 +325,22 @@ mod tests {
         ] {
             assert!(!is_secret(Path::new(path)), "{path}");
         }
-        for pattern in ["*", "**", "*.*", "*.pem", "/*.env", "conf/**", "*.json", ".netrc", "x/.ssh/**"] {
+        for pattern in [
+            "*",
+            "**",
+            "*.*",
+            "*.pem",
+            "/*.env",
+            "conf/**",
+            "*.json",
+            "*.txt",
+            "prod.*",
+            ".netrc",
+            "x/.ssh/**",
+        ] {
             assert!(is_covered(pattern), "{pattern}");
         }
-        for pattern in ["*.rs", "*.php", "*.md", "*.txt", "Cargo.lock", "docs/*.html", "*.blade.php"] {
+        for pattern in ["*.rs", "*.php", "*.md", "Cargo.lock", "docs/*.html", "*.blade.php"] {
             assert!(!is_covered(pattern), "{pattern}");
         }
     }

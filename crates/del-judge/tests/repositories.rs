@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use del_judge::{Action, Ground, Judge, Stage, Step, Verdict};
+use del_judge::{Action, Ground, Judge, Stage, Step, Verdict, what_reveals};
 use desk::Desk;
 
 fn is_safe(desk: &Desk, command: &str) -> bool {
@@ -77,6 +77,25 @@ fn what_leads_elsewhere_asks() {
         symlink(desk.path("outside"), path).unwrap();
         assert!(!is_safe(&desk, "git log"), "{name}");
     }
+    // Of these git shows the lines that it does not understand.
+    for name in [
+        "BISECT_START",
+        "shallow",
+        "rebase-merge/done",
+        "worktrees/a/locked",
+        "info/sparse-checkout",
+        "modules/a/HEAD",
+    ] {
+        let desk = Desk::plain();
+        let path = desk.work().join(".git").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(desk.path("outside/secret.txt"), path).unwrap();
+        assert!(!is_safe(&desk, "git status"), "{name}");
+    }
+    let desk = Desk::plain();
+    fs::create_dir_all(desk.work().join(".git/hooks")).unwrap();
+    symlink("../../scripts/check", desk.work().join(".git/hooks/pre-commit")).unwrap();
+    assert!(is_safe(&desk, "git status"), "no hook runs");
     for (name, content) in [
         (".git/commondir", "../outside\n"),
         (".git/objects/info/alternates", "/x\n"),
@@ -95,9 +114,9 @@ fn a_setting_hides_nowhere() {
         "[core]fsmonitor=./x]",
         "[filter \"x\"]clean=./x]",
         "[diff \"x\"] textconv = x # ]",
-        "[CORE]\n\tFsMonitor = x",
-        "\u{feff}[core]\nfsmonitor = x",
-        "[core]\r\n\tfsmonitor = x\r",
+        "[CORE]\n\tPager = x",
+        "\u{feff}[core]\npager = x",
+        "[core]\r\n\tpager = x\r",
     ] {
         let desk = Desk::plain();
         fs::write(desk.work().join(".git/config"), format!("{setting}\n")).unwrap();
@@ -126,10 +145,54 @@ fn attributes_that_show_secrets_ask() {
         assert!(!is_safe(&desk, "git show"), "{name}: {line}");
         assert!(!is_safe(&desk, "git -C src grep x"), "{name}: {line}");
     }
+    for name in [".gitattributes", "src/.gitattributes", ".git/info/attributes"] {
+        let desk = Desk::plain();
+        let path = desk.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(desk.work().join("plain"), "*.rs diff=rust\n").unwrap();
+        symlink(desk.work().join("plain"), path).unwrap();
+        assert!(!is_safe(&desk, "git show"), "{name} is a link");
+    }
     let desk = Desk::plain();
+    let git = desk.work().join(".git");
+    assert_eq!(what_reveals(&git, &git, &desk.work(), 1_000), None);
+    assert!(what_reveals(&git, &git, &desk.work(), 3).is_some(), "what was not looked at may show anything");
     let usual = "* text=auto\n*.rs diff=rust\n*.php diff=php\n*.png binary\n*.pem -diff\n# * diff\nCargo.lock -diff\n";
     fs::write(desk.work().join(".gitattributes"), usual).unwrap();
     assert!(is_safe(&desk, "git show"));
+}
+
+/// Where the file is missing, git reads the attributes that were added.
+#[test]
+fn attributes_that_stand_in_the_index_alone_ask() {
+    let desk = Desk::plain();
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "core.hooksPath=/dev/null"]).args(arguments).current_dir(desk.work());
+        assert!(git.env("GIT_CONFIG_GLOBAL", "/dev/null").status().unwrap().success(), "{arguments:?}");
+    };
+    fs::write(desk.work().join("src/.gitattributes"), "*.rs diff=rust\n").unwrap();
+    for version in ["2", "4"] {
+        git(&["add", "src"]);
+        git(&["update-index", "--index-version", version]);
+        assert!(is_safe(&desk, "git diff"), "{version}");
+        fs::rename(desk.work().join("src/.gitattributes"), desk.work().join("kept")).unwrap();
+        assert!(!is_safe(&desk, "git diff"), "{version}");
+        fs::rename(desk.work().join("kept"), desk.work().join("src/.gitattributes")).unwrap();
+    }
+    fs::write(desk.work().join(".git/index"), "DIRC and nothing that is known").unwrap();
+    assert!(!is_safe(&desk, "git diff"));
+}
+
+#[test]
+fn the_configuration_of_a_tree_of_its_own_counts() {
+    let desk = Desk::plain();
+    fs::write(desk.work().join(".git/config"), "[extensions]\nworktreeConfig = true\n").unwrap();
+    assert!(is_safe(&desk, "git status"));
+    fs::write(desk.work().join(".git/config.worktree"), "[core]\nsparseCheckout = true\n").unwrap();
+    assert!(is_safe(&desk, "git status"));
+    fs::write(desk.work().join(".git/config.worktree"), "[filter \"x\"]\nclean = id\n").unwrap();
+    assert!(!is_safe(&desk, "git status"));
 }
 
 #[test]

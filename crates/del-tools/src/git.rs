@@ -95,7 +95,7 @@ impl Git {
     /// Why even looking should not be done without a question.
     pub(crate) fn doubts(&self) -> Vec<String> {
         let owner = self.repository.is_foreign().then(|| "the repository belongs to another user".to_owned());
-        let reveals = what_reveals(&self.repository.common, self.top(), MAX_LOOKED_AT)
+        let reveals = what_reveals(&self.repository.git, &self.repository.common, self.top(), MAX_LOOKED_AT)
             .map(|path| format!("{} may show lines of files that usually hold secrets", path.display()));
         let settings = self.settings.unknown();
         let said = |key: String| {

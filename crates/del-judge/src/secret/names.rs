@@ -175,3 +175,11 @@ pub(super) const ENDS: [&str; 44] = [
 pub(super) const SEALED: [&str; 9] =
     [".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate"];
 pub(super) const KEYS: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "ssh_host_"];
+/// Endings of sources and texts, for which git has patterns of what is shown.
+pub(super) const SOURCES: [&str; 62] = [
+    "ada", "adb", "ads", "bash", "bat", "bib", "c", "cc", "cpp", "cs", "css", "cxx", "dart", "dts", "dtsi",
+    "ex", "exs", "f90", "fountain", "go", "h", "hh", "hpp", "hs", "htm", "html", "ini", "java", "jl", "js",
+    "jsx", "kt", "kts", "less", "lua", "m", "markdown", "md", "mjs", "ml", "pas", "php", "pl", "pm", "py",
+    "pyi", "r", "rb", "rs", "rst", "scala", "scm", "scss", "sh", "sql", "svg", "swift", "tex", "ts", "tsx",
+    "txt", "vue",
+];

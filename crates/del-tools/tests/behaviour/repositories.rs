@@ -35,7 +35,7 @@ fn git(desk: &Desk, words: &[&str]) -> String {
 fn repository() -> Desk {
     let desk = Desk::new();
     desk.put("a.txt", "a\n");
-    desk.put(".gitattributes", "*.txt filter=x diff=x\n");
+    desk.put(".gitattributes", "a.txt filter=x diff=x\n");
     git(&desk, &["init", "-q"]);
     git(&desk, &["config", "user.name", "x"]);
     git(&desk, &["config", "user.email", "x@example.com"]);
