@@ -9,18 +9,11 @@ mod target;
 
 use std::path::Path;
 
+use crate::budget::Budget;
 use crate::ground::Ground;
-use crate::rough::{Rough, scan};
 use crate::startup::is_startup;
-use crate::syntax::assigned;
+use crate::within::{begun, name, texts};
 use target::{Here, is_device};
-
-/// Commands that are texts within commands are looked into so far.
-const MAX_DEPTH: usize = 5;
-/// Texts that are looked into in all.
-const MAX_TEXTS: usize = 32;
-/// Words that are tried as the beginning of a command.
-const MAX_TRIED: usize = 256;
 
 /// Why a command is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -51,24 +44,21 @@ pub(crate) enum Danger {
     Startup,
 }
 
-/// The first danger in a command, if it holds one that is known.
-pub(crate) fn find(command: &str, ground: &Ground) -> Option<Danger> {
-    let mut left = MAX_TEXTS;
-    find_within(command, &Here::on(ground), 0, &mut left)
+/// The first danger in a command, if it holds one that is known. Whether all of the command was looked at, the budget
+/// knows afterwards.
+pub(crate) fn find(command: &str, ground: &Ground, budget: &mut Budget) -> Option<Danger> {
+    find_within(command, &Here::on(ground), 0, budget)
 }
 
-fn find_within(command: &str, here: &Here, depth: usize, left: &mut usize) -> Option<Danger> {
-    if depth > MAX_DEPTH || *left == 0 {
-        return None;
-    }
-    *left -= 1;
+fn find_within(command: &str, here: &Here, depth: usize, budget: &mut Budget) -> Option<Danger> {
     if is_bomb(command) {
         return Some(Danger::Bomb);
     }
-    let commands = scan(command);
+    let commands = budget.scan(command, depth);
+    let fetched = download::fetched(&commands);
     // Where commands run, and how many subshells deep that holds.
     let mut places = vec![(0, here.clone())];
-    commands.iter().find_map(|rough| {
+    for (at, rough) in commands.iter().enumerate() {
         while places.len() > 1 && places.last().is_some_and(|(depth, _)| *depth > rough.depth) {
             places.pop();
         }
@@ -78,20 +68,31 @@ fn find_within(command: &str, here: &Here, depth: usize, left: &mut usize) -> Op
             here.doubt();
         }
         let here = &places.last()?.1;
-        let found = rough.outputs.iter().find_map(|path| written(path));
-        let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, here)));
-        let found = found.or_else(|| download::danger(rough, &commands)).or_else(|| {
-            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, here, depth + 1, left))
-        });
-        if let Some([program, words @ ..]) = begun(&rough.words).next()
+        if let Some(danger) = rough.outputs.iter().find_map(|path| written(path)) {
+            return Some(danger);
+        }
+        for words in begun(&rough.words, budget) {
+            if let Some(danger) = simple(words, here) {
+                return Some(danger);
+            }
+        }
+        if let Some(danger) = download::danger(rough, &commands, fetched[at], budget) {
+            return Some(danger);
+        }
+        for text in texts(rough, &commands, budget) {
+            if let Some(danger) = find_within(&text, here, depth + 1, budget) {
+                return Some(danger);
+            }
+        }
+        if let Some([program, words @ ..]) = begun(&rough.words, budget).first()
             && matches!(program.as_str(), "cd" | "pushd")
         {
             let to = words.iter().find(|word| *word == "-" || !word.starts_with('-'));
             let there = here.enter(to.map(String::as_str));
             places.push((rough.depth, there));
         }
-        found
-    })
+    }
+    None
 }
 
 /// The danger of writing to a path.
@@ -101,65 +102,6 @@ fn written(path: &str) -> Option<Danger> {
         _ if is_startup(Path::new(path)) => Some(Danger::Startup),
         _ => None,
     }
-}
-
-/// The words from which on a command may begin: behind assignments, keywords and programs that run others.
-pub(crate) fn begun(words: &[String]) -> impl Iterator<Item = &[String]> {
-    const KEYWORDS: [&str; 12] =
-        ["{", "}", "!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"];
-    let skipped =
-        words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()) || is_assignment(word)).count();
-    let words = &words[skipped..];
-    let (mut wrapped, mut executes) = (false, true);
-    words.iter().take(MAX_TRIED).enumerate().filter_map(move |(at, word)| {
-        let begins = wrapped || executes;
-        wrapped |= begins && wraps(word);
-        executes = matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
-        begins.then(|| &words[at..])
-    })
-}
-
-fn is_assignment(word: &str) -> bool {
-    assigned(word)
-        .is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
-}
-
-/// Whether a program runs what stands behind it.
-fn wraps(word: &str) -> bool {
-    const WRAPPERS: [&str; 26] = [
-        "sudo",
-        "doas",
-        "env",
-        "nohup",
-        "nice",
-        "ionice",
-        "timeout",
-        "command",
-        "builtin",
-        "exec",
-        "time",
-        "busybox",
-        "setsid",
-        "stdbuf",
-        "xargs",
-        "parallel",
-        "chroot",
-        "unshare",
-        "nsenter",
-        "flock",
-        "strace",
-        "ltrace",
-        "script",
-        "toybox",
-        "caffeinate",
-        "setarch",
-    ];
-    WRAPPERS.contains(&name(word))
-}
-
-/// A program's name without the directory that it is called in.
-pub(crate) fn name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
 }
 
 fn simple(words: &[String], here: &Here) -> Option<Danger> {
@@ -216,65 +158,6 @@ fn flag(words: &[String], letter: char) -> bool {
         .iter()
         .take_while(|word| *word != "--")
         .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-}
-
-const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "su"];
-
-/// Texts that a command hands to a shell.
-pub(crate) fn texts(rough: &Rough, commands: &[Rough]) -> Vec<String> {
-    let mut texts = Vec::new();
-    for words in begun(&rough.words) {
-        let Some((program, words)) = words.split_first() else { continue };
-        match name(program) {
-            shell if SHELLS.contains(&shell) => {
-                texts.extend(script(words));
-                texts.extend(fed(rough, commands));
-            }
-            "script" | "flock" => texts.extend(script(words)),
-            "env" => texts.extend(split(words)),
-            "xargs" => {
-                let given = fed(rough, commands);
-                texts.extend(given.map(|more| format!("{} {} {more}", program, words.join(" "))));
-            }
-            "eval" | "watch" | "parallel" => texts.push(words.join(" ")),
-            "alias" => {
-                texts.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1.to_owned())));
-            }
-            "trap" => texts.extend(words.first().cloned()),
-            _ => {}
-        }
-    }
-    texts
-}
-
-/// What a command reads, as far as it is known: texts that it is fed, and what is printed into its pipe.
-fn fed<'c>(rough: &'c Rough, commands: &'c [Rough]) -> impl Iterator<Item = String> + 'c {
-    let before = rough.piped_from.and_then(|at| commands.get(at)).and_then(|before| {
-        let (printer, text) = before.words.split_first()?;
-        matches!(name(printer), "echo" | "printf").then(|| text.join(" "))
-    });
-    rough.fed.iter().cloned().chain(before)
-}
-
-/// The command that stands behind `-c` or its long form, whatever other options stand between.
-fn script(words: &[String]) -> Option<String> {
-    let is_long = |word: &str| word == "--command";
-    let short = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('c');
-    let at = words.iter().position(|word| is_long(word) || word.starts_with("--command=") || short(word))?;
-    match words[at].strip_prefix("--command=") {
-        Some(command) => Some(command.to_owned()),
-        None => words[at + 1..].iter().find(|word| !word.starts_with(['-', '+'])).cloned(),
-    }
-}
-
-/// The words that `env` divides itself, with those behind them.
-fn split(words: &[String]) -> Option<String> {
-    words.iter().enumerate().find_map(|(at, word)| {
-        let long = word.strip_prefix("--split-string").map(|rest| rest.trim_start_matches('='));
-        let short = || word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?.split_once('S');
-        let text = long.or_else(|| short().map(|(_, text)| text))?;
-        Some(format!("{text} {}", words[at + 1..].join(" ")))
-    })
 }
 
 /// `f(){ f|f& };f` under any name.

@@ -1,5 +1,6 @@
 //! The verdict on a command.
 
+use crate::budget::Budget;
 use crate::delicate::{self, Delicate};
 use crate::destructive;
 use crate::ground::Ground;
@@ -42,6 +43,8 @@ pub struct Judgement {
     /// Of a command that is not safe: the files in it that hold secrets, or that other programs run. A yes to commands in
     /// general was hardly meant for these.
     pub delicate: Vec<Delicate>,
+    /// Whether all of it was looked at for what is refused. What is too long, too deep or in too many pieces is not.
+    pub whole: bool,
 }
 
 impl Judge {
@@ -55,18 +58,29 @@ impl Judge {
             Ok(plan) => {
                 let reasons = vec!["it only reads, inside of the working directory".to_owned()];
                 let delicate = Vec::new();
-                return Judgement { verdict: Verdict::Safe, reasons, plan: Some(plan), harmless, delicate };
+                return Judgement {
+                    verdict: Verdict::Safe,
+                    reasons,
+                    plan: Some(plan),
+                    harmless,
+                    delicate,
+                    whole: true,
+                };
             }
             Err(reasons) => reasons,
         };
         let delicate = delicate::find(&members(command), &reasons, ground);
-        if let Some(danger) = destructive::find(command, ground) {
+        let mut budget = Budget::new();
+        let danger = destructive::find(command, ground, &mut budget);
+        let whole = budget.is_whole();
+        if let Some(danger) = danger {
             return Judgement {
                 verdict: Verdict::Refuse,
                 reasons: vec![danger.to_string()],
                 plan: None,
                 harmless,
                 delicate,
+                whole,
             };
         }
         let mut words: Vec<String> = Vec::new();
@@ -76,7 +90,10 @@ impl Judge {
                 words.push(reason);
             }
         }
-        Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless, delicate }
+        if !whole {
+            words.push("there is more to it than is looked through for what is never run".to_owned());
+        }
+        Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless, delicate, whole }
     }
 
     /// Where it looks for programs.

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod budget;
 mod catalog;
 mod delicate;
 mod destructive;
@@ -37,6 +38,7 @@ mod secret;
 mod startup;
 mod syntax;
 mod wildcard;
+mod within;
 
 pub use delicate::Delicate;
 pub use ground::{Ground, is_public};

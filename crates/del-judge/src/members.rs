@@ -1,11 +1,9 @@
 //! The commands in a command, for rules of the user.
 
-use crate::destructive::{begun, name, texts};
-use crate::rough::scan;
+use crate::budget::Budget;
 use crate::syntax::{Redirection, Simple, Word, parse};
+use crate::within::{begun, name, texts};
 
-/// Texts within texts are looked into so far.
-const MAX_DEPTH: usize = 4;
 /// More commands than this are not listed.
 const MAX_HIDDEN: usize = 256;
 
@@ -19,6 +17,8 @@ pub struct Members {
     /// What a rough reading finds, also in substitutions and in texts that are handed to a shell. There may be more of
     /// them than would run, and of a text that is not exact also fewer.
     pub hidden: Vec<Member>,
+    /// Whether the rough reading has left nothing out.
+    pub whole: bool,
     /// Files that a rough reading finds outputs to go to.
     pub outputs: Vec<String>,
 }
@@ -41,7 +41,9 @@ pub fn members(command: &str) -> Members {
         members.exact = true;
         members.members = simple.into_iter().map(member).collect();
     }
-    hidden(command, &mut members, 0);
+    let mut budget = Budget::new();
+    hidden(command, &mut members, 0, &mut budget);
+    members.whole = budget.is_whole();
     members
 }
 
@@ -54,18 +56,17 @@ fn member(simple: &Simple) -> Member {
     }
 }
 
-fn hidden(text: &str, found: &mut Members, depth: usize) {
-    let commands = scan(text);
+fn hidden(text: &str, found: &mut Members, depth: usize, budget: &mut Budget) {
+    let commands = budget.scan(text, depth);
     for rough in &commands {
         if found.hidden.len() >= MAX_HIDDEN {
+            budget.cut();
             return;
         }
         found.outputs.extend(rough.outputs.iter().cloned());
         found.hidden.push(Member { words: rough.words.clone(), plain: false });
-        if depth < MAX_DEPTH {
-            for text in texts(rough, &commands) {
-                hidden(&text, found, depth + 1);
-            }
+        for text in texts(rough, &commands, budget) {
+            hidden(&text, found, depth + 1, budget);
         }
     }
 }
@@ -96,28 +97,25 @@ impl Member {
 
     fn runs(&self, start: &[String], whole: bool) -> bool {
         let Some((program, wanted)) = start.split_first() else { return true };
-        begun(&self.words).any(|words| {
+        begun(&self.words, &mut Budget::new()).into_iter().any(|words| {
             let before = &self.words[..self.words.len() - words.len()];
             let Some((called, words)) = words.split_first() else { return false };
             let called = called == program || name(called) == program;
-            called
-                && if whole {
-                    words == wanted
-                } else {
-                    begins(words, wanted, before.iter().any(|word| adds(word)))
-                }
+            called && if whole { words == wanted } else { begins(words, wanted, Later::of(before)) }
         })
     }
 }
 
-/// Whether arguments begin with these words, whatever options stand before and between them. Where more words may follow
-/// that nobody knows, they are taken for the rest.
-fn begins(mut words: &[String], wanted: &[String], more: bool) -> bool {
+/// Whether arguments begin with these words, whatever options stand before and between them. Where words may come that
+/// nobody knows, they are taken for these.
+fn begins(mut words: &[String], wanted: &[String], later: Option<Later<'_>>) -> bool {
+    let comes =
+        |word: &String| later.is_some_and(|later| later.stand_in.is_some_and(|sign| word.contains(sign)));
     for wanted in wanted {
         loop {
-            let Some((word, rest)) = words.split_first() else { return more };
+            let Some((word, rest)) = words.split_first() else { return later.is_some() };
             words = rest;
-            if word == wanted {
+            if word == wanted || comes(word) {
                 break;
             }
             if !word.starts_with('-') {
@@ -127,6 +125,7 @@ fn begins(mut words: &[String], wanted: &[String], more: bool) -> bool {
             if let [value, rest @ ..] = words
                 && value != wanted
                 && !value.starts_with('-')
+                && !comes(value)
             {
                 words = rest;
             }
@@ -135,7 +134,26 @@ fn begins(mut words: &[String], wanted: &[String], more: bool) -> bool {
     true
 }
 
-/// Whether a program adds words to the command that it runs.
-fn adds(word: &str) -> bool {
-    matches!(name(word), "xargs" | "parallel")
+/// Words that a program adds to the command that it runs.
+#[derive(Clone, Copy)]
+struct Later<'a> {
+    /// They stand where this does, else at the end.
+    stand_in: Option<&'a str>,
+}
+
+impl<'a> Later<'a> {
+    /// Those that the words before a command say to come.
+    fn of(before: &'a [String]) -> Option<Self> {
+        let adds = |word: &String| matches!(name(word), "xargs" | "parallel");
+        let options = &before[before.iter().position(adds)? + 1..];
+        let short = |(at, word): (usize, &'a String)| match word.strip_prefix("-I")? {
+            "" => options.get(at + 1).map(String::as_str),
+            attached => Some(attached),
+        };
+        let long = |word: &'a String| word.strip_prefix("--replace=");
+        let named = options.iter().enumerate().find_map(short).or_else(|| options.iter().find_map(long));
+        let default = options.iter().any(|word| matches!(word.as_str(), "-i" | "--replace")).then_some("{}");
+        let parallel = before.iter().any(|word| name(word) == "parallel").then_some("{");
+        Some(Self { stand_in: named.or(default).or(parallel).filter(|sign| !sign.is_empty()) })
+    }
 }

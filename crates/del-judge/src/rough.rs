@@ -6,8 +6,8 @@
 /// Substitutions within substitutions are looked into so far.
 const MAX_DEPTH: usize = 6;
 
-/// What stands behind this many bytes is not looked at.
-const MAX_LENGTH: usize = 16 * 1024;
+/// What stands behind this many bytes is not looked at: as many as a system hands to a shell as one word.
+const MAX_LENGTH: usize = 128 * 1024;
 
 /// Here-documents of one line, and commands on it that may read them.
 const MAX_DOCUMENTS: usize = 4;
@@ -32,22 +32,32 @@ pub(crate) struct Rough {
     pub(crate) follows: bool,
 }
 
-/// All commands that the text may hold, those of substitutions too.
-pub(crate) fn scan(text: &str) -> Vec<Rough> {
-    let mut commands = Vec::new();
+/// What a text holds.
+pub(crate) struct Scanned {
+    /// All commands that it may hold, those of substitutions too.
+    pub(crate) commands: Vec<Rough>,
+    /// Whether it was read to its end.
+    pub(crate) whole: bool,
+}
+
+/// Reads a text.
+pub(crate) fn scan(text: &str) -> Scanned {
     let mut end = text.len().min(MAX_LENGTH);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
+    let mut scanned = Scanned { commands: Vec::new(), whole: end == text.len() };
     let text = &text[..end];
-    Scanner { text, at: 0, commands: &mut commands, depth: 0, shells: 0, line: 0 }.run();
-    commands
+    let Scanned { commands, whole } = &mut scanned;
+    Scanner { text, at: 0, commands, whole, depth: 0, shells: 0, line: 0 }.run();
+    scanned
 }
 
 struct Scanner<'a, 'c> {
     text: &'a str,
     at: usize,
     commands: &'c mut Vec<Rough>,
+    whole: &'c mut bool,
     depth: usize,
     /// So many subshells are open.
     shells: usize,
@@ -196,7 +206,10 @@ impl Scanner<'_, '_> {
         self.at += length;
         let before = self.commands.len();
         if depth <= MAX_DEPTH {
-            Scanner { text: &inside, at: 0, commands: self.commands, depth, shells, line: 0 }.run();
+            let (commands, whole) = (&mut *self.commands, &mut *self.whole);
+            Scanner { text: &inside, at: 0, commands, whole, depth, shells, line: 0 }.run();
+        } else {
+            *self.whole = false;
         }
         state.command.inner.extend(before..self.commands.len());
         state.push('$');
@@ -245,6 +258,7 @@ impl Scanner<'_, '_> {
     /// The texts of here-documents: they feed the commands of the line before them.
     fn documents(&mut self, state: &mut State) {
         let documents = std::mem::take(&mut state.documents);
+        *self.whole &= documents.len() <= MAX_DOCUMENTS;
         for end in documents.into_iter().take(MAX_DOCUMENTS) {
             let mut text = String::new();
             while !self.rest().is_empty() {
@@ -257,6 +271,7 @@ impl Scanner<'_, '_> {
                 text.push('\n');
             }
             let readers = self.line.max(self.commands.len().saturating_sub(MAX_READERS));
+            *self.whole &= readers == self.line;
             for command in self.commands.iter_mut().skip(readers) {
                 command.fed.push(text.clone());
             }

@@ -218,8 +218,10 @@ impl Gate {
         let plain = judgement.delicate.is_empty();
         let unasked = self.approval == Approval::Yolo
             || (plain && self.allowed.iter().any(|rule| rule.is_for_all(tool)));
-        // Whether a denying rule means a text that is not understood, nobody can tell.
-        let unclear = !members.exact && self.denied.iter().any(|rule| rule.is_about(tool));
+        // Whether a denying rule means a text that is not understood, nobody can tell, nor whether what was not looked at
+        // is to be refused.
+        let understood = members.exact && members.whole;
+        let unclear = !judgement.whole || (!understood && self.denied.iter().any(|rule| rule.is_about(tool)));
         if named || (unasked && !unclear) { Verdict::Run } else { Verdict::Ask }
     }
 
@@ -334,5 +336,21 @@ mod tests {
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::Full), Verdict::Run);
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::None), Verdict::Ask);
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::Off), Verdict::Run, "the user wants it so");
+    }
+
+    #[test]
+    fn what_is_not_looked_through_asks_even_where_nothing_does() {
+        let judge = del_judge::Judge::default();
+        let ground = del_judge::Ground::new(Path::new("/nonexistent"));
+        let many = format!("{}sh -c 'make x'", "sh -c true; ".repeat(300));
+        let verdict = |gate: &Gate, command: &str| {
+            gate.command_verdict(command, &judge.judge(command, &ground), Level::Full)
+        };
+        let mut gate = Gate::new(Approval::Yolo);
+        assert_eq!(verdict(&gate, &many), Verdict::Ask);
+        assert_eq!(verdict(&gate, "make x"), Verdict::Run);
+        gate.deny(Rule::parse("run_command(git push:*)").unwrap());
+        assert_eq!(verdict(&gate, "/usr/bin/gi? push"), Verdict::Ask);
+        assert_eq!(verdict(&gate, "make x"), Verdict::Run);
     }
 }

@@ -1,10 +1,10 @@
 //! Programs that run what another one fetches.
 
-use super::{Danger, SHELLS, begun, name};
-use crate::rough::{Rough, scan};
+use super::Danger;
+use crate::budget::Budget;
+use crate::rough::Rough;
+use crate::within::{SHELLS, begun, name};
 
-/// Commands of a pipeline through which a download is followed.
-const MAX_PIPED: usize = 8;
 /// Texts within texts are looked into so far.
 const MAX_DEPTH: usize = 3;
 
@@ -21,30 +21,41 @@ enum Source<'a> {
     Module,
 }
 
-/// Whether a command runs what another one fetched: through a pipe, or by a substitution.
-pub(super) fn danger(rough: &Rough, commands: &[Rough]) -> Option<Danger> {
-    let mut source = rough.piped_from;
-    let mut piped = false;
-    for _ in 0..MAX_PIPED {
-        let Some(before) = source.and_then(|at| commands.get(at)) else { break };
-        piped |= fetches(&before.words);
-        source = before.piped_from;
+/// Of each command, whether it fetches something, or what it reads may have been fetched.
+pub(super) fn fetched(commands: &[Rough]) -> Vec<bool> {
+    let mut fetched: Vec<bool> = Vec::new();
+    for rough in commands {
+        let reads = rough.piped_from.and_then(|at| fetched.get(at)).copied().unwrap_or(false);
+        fetched.push(reads || fetches(&rough.words));
     }
+    fetched
+}
+
+/// Whether a command runs what another one fetched: through a pipe, or by a substitution.
+pub(super) fn danger(
+    rough: &Rough,
+    commands: &[Rough],
+    fetched: bool,
+    budget: &mut Budget,
+) -> Option<Danger> {
+    let piped = fetched && rough.piped_from.is_some();
     let inner = rough.inner.iter().filter_map(|at| commands.get(*at)).any(|inner| fetches(&inner.words));
-    let runs = (piped && runs_input(&rough.words, 0)) || (inner && runs_substitution(rough));
+    let runs = (piped && runs_input(&rough.words, 0, budget)) || (inner && runs_substitution(rough, budget));
     runs.then_some(Danger::Download)
 }
 
+/// Whether some program among the words fetches something.
 fn fetches(words: &[String]) -> bool {
-    begun(words).any(|words| {
+    begun(words, &mut Budget::new()).iter().any(|words| {
         words.first().is_some_and(|word| matches!(name(word), "curl" | "wget" | "fetch" | "aria2c"))
     })
 }
 
 /// Whether a command takes what it reads for a program.
-fn runs_input(words: &[String], depth: usize) -> bool {
+fn runs_input(words: &[String], depth: usize, budget: &mut Budget) -> bool {
     let mut is_given = false;
-    begun(words).any(|words| {
+    let begun = begun(words, budget);
+    begun.into_iter().any(|words| {
         let Some((program, arguments)) = words.split_first() else { return false };
         // These make arguments of what they read, which stand behind or inside of the text.
         let given = is_given;
@@ -56,7 +67,10 @@ fn runs_input(words: &[String], depth: usize) -> bool {
                 given
                     || is_shell
                         && (depth == MAX_DEPTH
-                            || scan(text).iter().any(|rough| runs_input(&rough.words, depth + 1)))
+                            || budget
+                                .scan(text, depth + 1)
+                                .iter()
+                                .any(|rough| runs_input(&rough.words, depth + 1, budget)))
             }
             Some(Source::File(path)) => is_input(path),
             Some(Source::Module) => false,
@@ -69,8 +83,8 @@ fn runs_input(words: &[String], depth: usize) -> bool {
 }
 
 /// Whether a command runs what a substitution in it prints. That stands as `$` in its words.
-fn runs_substitution(rough: &Rough) -> bool {
-    begun(&rough.words).any(|words| {
+fn runs_substitution(rough: &Rough, budget: &mut Budget) -> bool {
+    begun(&rough.words, budget).into_iter().any(|words| {
         let Some((program, arguments)) = words.split_first() else { return false };
         match source(program, arguments) {
             Some(Source::Input) => true,
@@ -194,8 +208,11 @@ mod tests {
     use super::*;
 
     fn is_run(command: &str) -> bool {
-        let commands = scan(command);
-        commands.iter().any(|rough| danger(rough, &commands).is_some())
+        let mut budget = Budget::new();
+        let commands = budget.scan(command, 0);
+        let fetched = fetched(&commands);
+        let mut all = commands.iter().zip(fetched);
+        all.any(|(rough, fetched)| danger(rough, &commands, fetched, &mut budget).is_some())
     }
 
     #[test]
