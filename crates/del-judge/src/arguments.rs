@@ -44,6 +44,7 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
         seen: Vec::new(),
         operands: Vec::new(),
         commits: Vec::new(),
+        searches: false,
         at: 0,
         last: 0,
         given,
@@ -71,8 +72,12 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
     reader.finish()?;
     let (options, rest) = given.split_at(reader.last);
     words.extend(options.iter().map(|word| reader.run_with(word)));
-    let looks = |hide: &&Hide| hide.with.is_empty() || reader.seen.iter().any(|name| hide.with.has(name));
-    words.extend(known.hide.iter().filter(looks).flat_map(Hide::options));
+    if known.hide.iter().any(|hide| reader.looks(hide)) && !reader.searches {
+        let misfit =
+            |forbidden| Unknown::Misfit { word: ".".to_owned(), misfit: Misfit::Forbidden(forbidden) };
+        ground.look_for_places(".").map_err(misfit)?;
+    }
+    words.extend(known.hide.iter().filter(|hide| reader.looks(hide)).flat_map(Hide::options));
     words.extend(rest.iter().map(|word| reader.run_with(word)));
     Ok(words)
 }
@@ -122,6 +127,8 @@ struct Reader<'a> {
     operands: Vec<&'a String>,
     /// Those that name commits.
     commits: Vec<&'a String>,
+    /// Whether a directory to be looked through is among them.
+    searches: bool,
     at: usize,
     /// Where the last option ends, with its value.
     last: usize,
@@ -298,6 +305,7 @@ impl<'a> Reader<'a> {
                 return Err(Unknown::Operand((*word).clone()));
             };
             self.fits(kind, word)?;
+            self.searches |= *kind == Kind::Searched;
             if matches!(kind, Kind::Commit | Kind::History)
                 && self.given[..paths].iter().any(|given| std::ptr::eq(given, *word))
             {
@@ -305,6 +313,11 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether secrets have to be left out.
+    fn looks(&self, hide: &Hide) -> bool {
+        hide.with.is_empty() || self.seen.iter().any(|name| hide.with.has(name))
     }
 
     /// The word as the program gets it.

@@ -109,6 +109,33 @@ impl Ground {
         if self.look(path)? != Found::File && self.is_in_folder(&self.walk(Path::new(path))?.at) {
             return Err(Forbidden::Holds);
         }
+        self.look_for_places(path)
+    }
+
+    /// Whether no place of secrets lies below `path`, which the patterns of what looks through trees do not name. So many
+    /// entries are looked at, those of repositories and of what is installed left out.
+    pub(crate) fn look_for_places(&self, path: &str) -> Result<(), Forbidden> {
+        const PASSED: [&str; 3] = [".git", "node_modules", "target"];
+        let walk = self.walk(Path::new(path))?;
+        let mut pending = if walk.found == Found::Directory { vec![walk.at] } else { Vec::new() };
+        let mut left = MAX_ENTRIES;
+        while let Some(directory) = pending.pop() {
+            for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
+                let path = entry.path();
+                let inside = path.strip_prefix(&self.root).unwrap_or(&path);
+                if secret::is_place(inside) {
+                    return Err(Forbidden::Holds);
+                }
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_folder && !PASSED.iter().any(|name| entry.file_name() == **name) {
+                    pending.push(path);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -167,7 +194,8 @@ impl Ground {
         if walk.links > 0 {
             return Err(Forbidden::Linked);
         }
-        if self.is_in_folder(&walk.at) {
+        let inside = walk.at.strip_prefix(&self.root).unwrap_or(&walk.at);
+        if secret::is_in_folder(inside) || secret::is_place(inside) {
             return Err(Forbidden::Holds);
         }
         Ok(Self { directory: walk.at, ..self.clone() })

@@ -27,6 +27,13 @@ pub fn is_secret(path: &Path) -> bool {
         || ends(name, &ENDS).is_some()
 }
 
+/// Whether a path is, or lies in, one of the places of secrets that have a name of several parts.
+pub(crate) fn is_place(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    PLACES.iter().any(|place| holds(&parts, place))
+}
+
 /// Where secrets usually lie in a home directory: what people keep there, what their programs do, and what Del does.
 pub fn secret_places() -> Vec<String> {
     let plain = PLACES.into_iter().chain(FOLDERS).chain(NAMES).map(str::to_owned);
@@ -176,7 +183,8 @@ fn signs(pattern: &[u8]) -> Vec<Sign> {
 /// The attributes with which git shows no line of a file that usually holds secrets.
 pub fn git_attributes() -> String {
     let (files, folders) = patterns();
-    let folders = folders.iter().map(|folder| format!("**/{folder}/**"));
+    let folders = folders.into_iter().chain(PLACES.map(any_case));
+    let folders = folders.flat_map(|folder| [format!("**/{folder}/**"), format!("**/{folder}")]);
     files.into_iter().chain(folders).flat_map(|pattern| [pattern, " -diff\n".to_owned()]).collect()
 }
 
@@ -233,8 +241,9 @@ fn ends<'a>(name: &str, ends: &[&'a str]) -> Option<&'a str> {
 
 /// `.env` and its kin, such as `.env.local` and `.envrc`; `.environment.md` is another word.
 fn is_environment(name: &str) -> bool {
-    name.strip_prefix(".env")
-        .is_some_and(|rest| rest == "rc" || !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    name.strip_prefix(".env").is_some_and(|rest| {
+        rest == "rc" || rest.starts_with("rc.") || !rest.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 #[cfg(test)]
@@ -282,6 +291,23 @@ mod tests {
             ".local/state/del/sessions/a.jsonl",
             "home/.config/gh/hosts.yml",
             ".mozilla/firefox/x/places.sqlite",
+            ".claude/.credentials.json",
+            ".claude.json",
+            ".qwen/oauth_creds.json",
+            ".local/share/opencode/auth.json",
+            ".config/github-copilot/apps.json",
+            ".local/share/fish/fish_history",
+            ".cache/huggingface/token",
+            ".config/solana/id.json",
+            ".gradle/gradle.properties",
+            ".Xauthority",
+            "x/serviceAccountKey.json",
+            "host.keytab",
+            "app.env.local",
+            "env.production",
+            "deploy_key",
+            ".envrc.local",
+            "pip.conf",
         ] {
             assert!(is_secret(Path::new(path)), "{path}");
         }
@@ -322,6 +348,10 @@ mod tests {
             "objects/dc/a1c7e3c29c95672f325944847839e6610f5687",
             "x.snap",
             "config/del/mcp.json",
+            "gradle.properties",
+            "gradle/gradle.properties",
+            "models/token",
+            "src/history.rs",
         ] {
             assert!(!is_secret(Path::new(path)), "{path}");
         }

@@ -14,7 +14,11 @@ pub fn is_obeyed(path: &Path) -> bool {
     let below =
         |folder: &&str| path.starts_with(&format!("{folder}/")) || path.contains(&format!("/{folder}/"));
     let at = |file: &&str| path == **file || path.ends_with(&format!("/{file}"));
-    SHELL.contains(&name) || NAMES.contains(&name) || FOLDERS.iter().any(below) || FILES.iter().any(at)
+    SHELL.contains(&name)
+        || NAMES.contains(&name)
+        || name.ends_with(".code-workspace")
+        || FOLDERS.iter().any(below)
+        || FILES.iter().any(at)
 }
 
 /// Whether a path lies in what belongs to a git repository itself, as any file system may spell it.
@@ -61,7 +65,7 @@ const SHELL: [&str; 22] = [
     ".xsession",
     "config.fish",
 ];
-const NAMES: [&str; 52] = [
+const NAMES: [&str; 73] = [
     ".gitconfig",
     ".gitmodules",
     ".gitattributes",
@@ -114,8 +118,29 @@ const NAMES: [&str; 52] = [
     ".bazelrc",
     ".pam_environment",
     "pip.conf",
+    ".travis.yml",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "bitbucket-pipelines.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".woodpecker.yaml",
+    "mise.local.toml",
+    ".mise.local.toml",
+    ".tool-versions",
+    ".envrc.local",
+    ".devcontainer.json",
+    "lefthook.toml",
+    ".lefthook.toml",
+    ".lefthook.yaml",
+    "lefthook-local.yml",
+    ".cursorrules",
+    ".windsurfrules",
+    "opencode.json",
+    "opencode.jsonc",
 ];
-const FOLDERS: [&str; 29] = [
+const FOLDERS: [&str; 37] = [
     ".vscode",
     ".idea",
     ".husky",
@@ -145,6 +170,14 @@ const FOLDERS: [&str; 29] = [
     ".local/bin",
     ".config/mise",
     ".config/fish",
+    ".buildkite",
+    ".woodpecker",
+    ".github/actions",
+    ".mise",
+    ".roo",
+    ".amazonq",
+    ".qwen",
+    ".opencode",
 ];
 const FILES: [&str; 3] = [".cargo/config.toml", ".cargo/config", ".config/git/config"];
 
@@ -172,6 +205,14 @@ mod tests {
             ".pnp.cjs",
             ".Mvn/extensions.xml",
             ".yarn/releases/yarn.cjs",
+            ".travis.yml",
+            "Jenkinsfile",
+            ".buildkite/pipeline.yml",
+            ".github/actions/x/action.yml",
+            "x.code-workspace",
+            ".roo/mcp.json",
+            ".qwen/settings.json",
+            "opencode.json",
         ] {
             assert!(is_obeyed(Path::new(path)), "{path:?}");
         }

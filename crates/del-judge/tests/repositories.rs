@@ -282,3 +282,34 @@ fn addresses_with_passwords_ask() {
         }
     }
 }
+
+#[test]
+fn places_of_secrets_are_neither_searched_nor_entered_nor_shown() {
+    let desk = Desk::plain();
+    for (place, file) in [
+        (".config/doctl", "config.yaml"),
+        ("home/.config/hub", "x"),
+        (".config/glab-cli", "config.yml"),
+        (".local/state/del", "sessions/a.jsonl"),
+    ] {
+        let path = desk.work().join(place).join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "token\n").unwrap();
+        for command in
+            ["grep -rn token .", "grep -rn token", "rg --hidden token", "cd {} && cat *", "git -C {} log"]
+        {
+            let command = command.replace("{}", place);
+            assert!(!is_safe(&desk, &command), "{command} beside {place}");
+        }
+        for command in ["grep -rn token src", "cd src && grep -rn token .", "grep token README.md"] {
+            assert!(is_safe(&desk, command), "{command} beside {place}");
+        }
+        fs::remove_dir_all(desk.work().join(place)).unwrap();
+    }
+    assert!(is_safe(&desk, "grep -rn token ."));
+    let attributes = del_judge::git_attributes();
+    assert!(
+        attributes.contains("**/.[cC][oO][nN][fF][iI][gG]/[dD][oO][cC][tT][lL]/** -diff\n"),
+        "{attributes}"
+    );
+}

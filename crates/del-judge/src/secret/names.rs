@@ -4,7 +4,7 @@ pub(super) const FOLDERS: [&str; 8] =
     [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
 /// Where else keys, credentials and what people told their browsers lie in a home directory. The last are those of
 /// Del: servers with their keys, and what was said.
-pub(super) const PLACES: [&str; 30] = [
+pub(super) const PLACES: [&str; 41] = [
     ".config/gh",
     ".config/glab-cli",
     ".config/gcloud",
@@ -35,11 +35,22 @@ pub(super) const PLACES: [&str; 30] = [
     ".gem/credentials",
     ".config/del",
     ".local/state/del",
+    ".local/share/opencode/auth.json",
+    ".config/github-copilot",
+    ".cache/huggingface/token",
+    ".huggingface/token",
+    ".config/solana",
+    ".claude/.credentials.json",
+    ".gemini/oauth_creds.json",
+    ".qwen/oauth_creds.json",
+    ".gradle/gradle.properties",
+    ".config/pip/pip.conf",
+    ".local/share/fish/fish_history",
 ];
 /// What editors and people leave beside a file, and what packs it.
 pub(super) const LEFT: [&str; 10] =
     [".bak", ".old", ".orig", ".swp", ".backup", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-pub(super) const NAMES: [&str; 68] = [
+pub(super) const NAMES: [&str; 90] = [
     "shadow",
     "shadow-",
     "gshadow",
@@ -108,8 +119,30 @@ pub(super) const NAMES: [&str; 68] = [
     "logins.json",
     "cookies.sqlite",
     "wp-config.php",
+    ".claude.json",
+    ".credentials.json",
+    "oauth_creds.json",
+    "fish_history",
+    ".zhistory",
+    ".sh_history",
+    ".xauthority",
+    ".iceauthority",
+    ".gitcookies",
+    ".authinfo",
+    ".authinfo.gpg",
+    "serviceaccountkey.json",
+    "rootkey.csv",
+    "credentials.csv",
+    "accesskeys.csv",
+    ".sentryclirc",
+    "env.production",
+    "deploy_key",
+    "private_key",
+    "token.json",
+    "pip.conf",
+    ".pip.conf",
 ];
-pub(super) const IN_FOLDER: [(&str, &str); 11] = [
+pub(super) const IN_FOLDER: [(&str, &str); 18] = [
     (".git", "config"),
     (".docker", "config.json"),
     (".composer", "auth.json"),
@@ -121,11 +154,18 @@ pub(super) const IN_FOLDER: [(&str, &str); 11] = [
     (".oci", "config"),
     (".ngrok2", "ngrok.yml"),
     ("gh", "hosts.yml"),
+    (".claude", ".credentials.json"),
+    (".gradle", "gradle.properties"),
+    ("github-copilot", "apps.json"),
+    ("github-copilot", "hosts.json"),
+    ("huggingface", "token"),
+    ("solana", "id.json"),
+    ("opencode", "auth.json"),
 ];
 /// Parts of names.
 pub(super) const PARTS: [&str; 2] = ["firebase-adminsdk", "client_secret_"];
 pub(super) const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
-pub(super) const ENDS: [&str; 44] = [
+pub(super) const ENDS: [&str; 48] = [
     ".pem",
     ".key",
     ".p8",
@@ -170,6 +210,10 @@ pub(super) const ENDS: [&str; 44] = [
     "vault_pass.txt",
     "service-account.json",
     "service_account.json",
+    ".keytab",
+    ".env.local",
+    "_credentials.csv",
+    "serviceaccountkey.json",
 ];
 /// Those of them before which no program's source has a name.
 pub(super) const SEALED: [&str; 9] =
