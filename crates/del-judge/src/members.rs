@@ -1,6 +1,7 @@
 //! The commands in a command, for rules of the user.
 
 use crate::budget::Budget;
+use crate::planner::process::{is_harmless, wrapped};
 use crate::syntax::{Redirection, Simple, Word, parse};
 use crate::within::{begun, name, texts};
 
@@ -28,7 +29,10 @@ pub struct Members {
 pub struct Member {
     /// The program and its arguments, without quotes; wildcards stand as they are.
     pub words: Vec<String>,
-    /// Whether it is only a program with its arguments: no variable is set for it, and no file is its input or output.
+    /// So many words at its beginning run the rest and change nothing of it: `timeout 60`.
+    pub prefix: usize,
+    /// Whether it is only a program with its arguments: no variable is set for it but such as change only how things look,
+    /// and no file is its input or output.
     pub plain: bool,
 }
 
@@ -50,9 +54,14 @@ pub fn members(command: &str) -> Members {
 fn member(simple: &Simple) -> Member {
     let is_file =
         |redirection: &Redirection| matches!(redirection, Redirection::Input(_) | Redirection::Write(_));
+    let words: Vec<String> = simple.words.iter().map(Word::unmatched).collect();
+    let literal: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();
+    let prefix =
+        literal.filter(|words| matches!(words[0], "timeout" | "nice")).and_then(|words| wrapped(&words));
     Member {
-        words: simple.words.iter().map(Word::unmatched).collect(),
-        plain: simple.assignments.is_empty() && !simple.redirections.iter().any(is_file),
+        words,
+        prefix: prefix.unwrap_or_default(),
+        plain: simple.assignments.iter().all(is_harmless) && !simple.redirections.iter().any(is_file),
     }
 }
 
@@ -64,7 +73,7 @@ fn hidden(text: &str, found: &mut Members, depth: usize, budget: &mut Budget) {
             return;
         }
         found.outputs.extend(rough.outputs.iter().cloned());
-        found.hidden.push(Member { words: rough.words.clone(), plain: false });
+        found.hidden.push(Member { words: rough.words.clone(), prefix: 0, plain: false });
         for text in texts(rough, &commands, budget) {
             hidden(&text, found, depth + 1, budget);
         }
@@ -80,6 +89,13 @@ impl Members {
 }
 
 impl Member {
+    /// The command that does what this one does: itself, or what stands behind its prefix.
+    #[must_use]
+    pub fn inner(&self) -> Self {
+        let words = self.words.get(self.prefix..).unwrap_or_default().to_vec();
+        Self { words, prefix: 0, plain: self.plain }
+    }
+
     /// Whether the command begins with these words. A program in another directory is another program.
     pub fn starts_with(&self, start: &[String]) -> bool {
         self.words.starts_with(start)

@@ -1,7 +1,7 @@
 //! From commands to a plan of programs, as far as all that they do is known to be harmless.
 
 mod late;
-mod process;
+pub(crate) mod process;
 mod xargs;
 
 use std::cell::Cell;
@@ -139,7 +139,10 @@ impl<'a> Planner<'a> {
                     self.compound(compound, redirections, before, scene).map(|stage| vec![stage])
                 }
             };
-            self.note(planned.is_ok());
+            match command {
+                Command::Simple(_) => self.note(planned.is_ok()),
+                Command::Compound(compound, _) => self.note_inside(compound, planned.is_ok(), scene),
+            }
             match planned {
                 Ok(planned) => stages.extend(planned),
                 Err(mut more) => reasons.append(&mut more),
@@ -151,6 +154,21 @@ impl<'a> Planner<'a> {
     fn note(&mut self, harmless: bool) {
         if self.depth <= 1 {
             self.harmless.push(harmless);
+        }
+    }
+
+    /// Notes each command in a compound one. What may stand in another directory than here is not known.
+    fn note_inside(&mut self, compound: &Compound, harmless: bool, scene: &Scene) {
+        if self.depth > 1 {
+            return;
+        }
+        let mut here = true;
+        for (before, simple) in compound.simple() {
+            let moves = simple.words.first().and_then(Word::literal);
+            here &= harmless || !moves.is_some_and(|name| matches!(name, "cd" | "pushd" | "popd"));
+            let mut by_itself = || self.simple(simple, before, &scene.inside()).is_ok();
+            let noted = harmless || (here && by_itself());
+            self.harmless.push(noted);
         }
     }
 

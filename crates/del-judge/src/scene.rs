@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::ground::Ground;
 use crate::reason::Reason;
-use crate::syntax::{Command, Pipeline, Script, VARIABLES, Word};
+use crate::syntax::{Command, Pipeline, Script, VARIABLES, Word, is_own_name};
 
 /// What is known where a command stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +44,8 @@ impl Scene {
             "DIR", "FILE", "FILES", "ROOT", "BRANCH", "N", "COUNT", "NAME", "BASE", "SRC", "TARGET",
             "VERSION", "COMMIT", "SHA", "HASH", "TAG", "X", "Y", "I", "F", "D", "CURRENT", "OUT", "RESULT",
         ];
-        let own = !name.starts_with('_')
-            && !name.contains("proxy")
-            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-        if !(own || COMMON.contains(&name)) || std::env::var_os(name).is_some() {
+        let common = COMMON.contains(&name) && std::env::var_os(name).is_none();
+        if !(is_own_name(name) || common) {
             return Err(vec![Reason::Variable(name.to_owned())]);
         }
         if self.repeats && self.values.contains_key(name) {

@@ -3,12 +3,14 @@
 //!
 //! What this reads, bash reads the same way. Everything else is an [`Unclear`] and never a guess.
 
+mod flat;
 mod lexer;
 mod parser;
 mod word;
 
 use std::ops::Range;
 
+pub(crate) use flat::is_own_name;
 pub(crate) use parser::{assigned, parse};
 
 /// A longer text is not read.

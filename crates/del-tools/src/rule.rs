@@ -171,17 +171,16 @@ impl Rule {
         refused: bool,
         delicate: &[&str],
     ) -> bool {
-        self.is_for(tool)
-            && member.plain
-            && match &self.what {
-                What::Command { words, .. } => member.words == *words,
-                What::CommandStart { words, dangerous } => {
-                    (*dangerous || !refused)
-                        && member.starts_with(words)
-                        && !delicate.iter().any(|file| member.says_behind(words.len(), file))
-                }
-                What::Everything | What::Path(_) | What::Start(_) => false,
+        let means = |member: &Member| match &self.what {
+            What::Command { words, .. } => member.words == *words,
+            What::CommandStart { words, dangerous } => {
+                (*dangerous || !refused)
+                    && member.starts_with(words)
+                    && !delicate.iter().any(|file| member.says_behind(words.len(), file))
             }
+            What::Everything | What::Path(_) | What::Start(_) => false,
+        };
+        self.is_for(tool) && member.plain && (means(member) || means(&member.inner()))
     }
 
     /// Whether any of the commands in `command` is meant: the way a denying rule reads it.
@@ -305,6 +304,16 @@ mod tests {
             "  cargo  'test' -q",
             "cargo test; cargo test -q",
             "cargo test 2>&1",
+            "timeout 60 cargo test",
+            "nice -n 5 cargo test",
+            "time cargo test",
+            "! cargo test",
+            "RUST_BACKTRACE=1 NO_COLOR=1 cargo test",
+            "(cargo test)",
+            "{ cargo test; } 2>&1",
+            "if cargo test; then cargo test -q; else cargo test; fi",
+            "for x in a b; do cargo test; done",
+            "( ! timeout 5 cargo test )",
         ] {
             assert!(allows(&cargo, command), "{command}");
         }
@@ -321,6 +330,18 @@ mod tests {
             "cargo test & rm x",
             "cargo 'test x'",
             "\"cargo test\"",
+            "RUSTC_WRAPPER=x cargo test",
+            "timeout -s KILL 5 cargo test",
+            "timeout 5 ./cargo test",
+            "nice rm cargo test",
+            "(cargo test) > x",
+            "(cargo test; rm x)",
+            "if rm x; then cargo test; fi",
+            "for PATH in .; do cargo test; done",
+            "for x in a; do cargo test $x; done",
+            "while read PATH; do cargo test; done",
+            "(PATH=.; cargo test)",
+            "env cargo test",
         ] {
             assert!(!allows(&cargo, command), "{command}");
         }

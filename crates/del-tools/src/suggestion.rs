@@ -16,6 +16,23 @@ const COMMANDERS: [&str; 22] = [
     "apt", "bun", "bundle", "cargo", "composer", "dotnet", "gh", "git", "go", "gradle", "just", "make",
     "mix", "mvn", "npm", "pip", "pnpm", "poetry", "rake", "task", "uv", "yarn",
 ];
+/// Modules of Python that say by themselves what is run.
+const MODULES: [&str; 14] = [
+    "black",
+    "build",
+    "compileall",
+    "doctest",
+    "flake8",
+    "isort",
+    "json.tool",
+    "mypy",
+    "nox",
+    "pylint",
+    "pytest",
+    "ruff",
+    "tox",
+    "unittest",
+];
 /// Subcommands whose operand says what runs.
 const LAUNCHERS: [&str; 3] = ["run", "exec", "x"];
 
@@ -70,7 +87,7 @@ fn commands(tool: &str, command: &str, judgement: &Judgement) -> Vec<String> {
             continue;
         }
         let delicate = judgement.delicate.iter().any(|file| member.says(&file.word));
-        let rule = if delicate { quoted(&member.words) } else { start(&member.words) };
+        let rule = if delicate { quoted(&member.words) } else { start(&member.inner().words) };
         let Some(rule) = rule.filter(|_| member.plain) else { return Vec::new() };
         let rule = format!("{tool}({rule})");
         if !rules.contains(&rule) {
@@ -84,6 +101,13 @@ fn commands(tool: &str, command: &str, judgement: &Judgement) -> Vec<String> {
 fn start(words: &[String]) -> Option<String> {
     let program = words.first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
+    if name.starts_with("python")
+        && let [_, option, module, ..] = words
+        && option == "-m"
+        && MODULES.contains(&module.as_str())
+    {
+        return Some(format!("{}:*", quoted(&words[..3])?));
+    }
     if RUNNERS.contains(&name) || name.starts_with("python") {
         return quoted(words);
     }
@@ -131,6 +155,12 @@ mod tests {
             ("cargo test; cargo test -q", vec!["run_command(cargo test:*)"]),
             ("bash -c 'rm x'", vec!["run_command(bash -c 'rm x')"]),
             ("python3.12 x.py", vec!["run_command(python3.12 x.py)"]),
+            ("timeout 60 cargo test -q", vec!["run_command(cargo test:*)"]),
+            ("RUST_BACKTRACE=1 cargo test", vec!["run_command(cargo test:*)"]),
+            ("if cargo test; then make x; fi", vec!["run_command(cargo test:*)", "run_command(make x:*)"]),
+            ("timeout -s KILL 60 make", vec!["run_command(timeout -s KILL 60 make)"]),
+            ("python3 -m pytest -q", vec!["run_command(python3 -m pytest:*)"]),
+            ("python3 -m timeit x", vec!["run_command(python3 -m timeit x)"]),
             ("A=b make", vec![]),
             ("echo $(x)", vec![]),
         ] {

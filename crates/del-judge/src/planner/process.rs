@@ -227,7 +227,7 @@ fn shows_addresses(arguments: &[String]) -> bool {
 }
 
 /// Where in `timeout 5 ls` or `nice ls` the program begins that is run.
-fn wrapped(words: &[&str]) -> Option<usize> {
+pub(crate) fn wrapped(words: &[&str]) -> Option<usize> {
     let number = |word: &&str| {
         let digits = word.strip_suffix(['s', 'm', 'h']).unwrap_or(word);
         !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
@@ -267,8 +267,21 @@ fn environment(
     variables
 }
 
-/// Whether a variable only changes the language, the clock's zone or colours.
+/// Whether a variable may be set for a program.
 fn may_set(assignment: &Assignment, known: &Program) -> bool {
+    let zone = || {
+        let zone = |part: &str| {
+            !part.is_empty()
+                && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
+        };
+        assignment.value.literal().is_some_and(|value| value.split('/').all(zone))
+    };
+    is_harmless(assignment)
+        || (assignment.name == "TZ" && known.environment.contains(&assignment.name) && zone())
+}
+
+/// Whether a variable only changes the language, colours, or what is said of a failure, whatever program gets it.
+pub(crate) fn is_harmless(assignment: &Assignment) -> bool {
     let Some(value) = assignment.value.literal() else { return false };
     let plain =
         value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'@' | b'-' | b'+'));
@@ -276,14 +289,15 @@ fn may_set(assignment: &Assignment, known: &Program) -> bool {
         "LANG" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_MESSAGES" | "LC_NUMERIC" | "LC_TIME" => {
             plain && !value.contains("..")
         }
-        "NO_COLOR" | "CLICOLOR" | "COLUMNS" | "LINES" => plain,
-        "TZ" => {
-            let zone = value.split('/').all(|part| {
-                !part.is_empty()
-                    && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
-            });
-            zone && known.environment.contains(&assignment.name)
-        }
+        "NO_COLOR"
+        | "FORCE_COLOR"
+        | "CLICOLOR"
+        | "CARGO_TERM_COLOR"
+        | "COLUMNS"
+        | "LINES"
+        | "RUST_BACKTRACE"
+        | "PYTHONUNBUFFERED"
+        | "PYTHONDONTWRITEBYTECODE" => plain,
         _ => false,
     }
 }

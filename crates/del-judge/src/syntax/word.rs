@@ -186,7 +186,7 @@ impl Word {
         word
     }
 
-    fn has(&self, wanted: impl Fn(&Piece) -> bool) -> bool {
+    pub(super) fn has(&self, wanted: impl Fn(&Piece) -> bool) -> bool {
         self.pieces.iter().any(wanted)
     }
 }
@@ -219,7 +219,7 @@ impl Pipeline {
         Self { commands, ..self.clone() }
     }
 
-    fn words(&self) -> impl Iterator<Item = &Word> {
+    pub(super) fn words(&self) -> impl Iterator<Item = &Word> {
         self.commands.iter().flat_map(|command| {
             let (words, redirections, assignments): (&[Word], &[Redirection], &[Assignment]) = match command {
                 Command::Simple(simple) => (&simple.words, &simple.redirections, &simple.assignments),
@@ -264,32 +264,6 @@ impl Redirection {
             Self::Input(word) | Self::Text(word) => Some(word),
             Self::Discard(_) | Self::DiscardBoth | Self::Join(..) | Self::Write(_) => None,
         }
-    }
-}
-
-impl Script {
-    /// The simple commands, when there is nothing but those, and every word is known but for wildcards and variables
-    /// that are never set.
-    pub(crate) fn flat(&self) -> Option<Vec<&Simple>> {
-        let mut flat = Vec::new();
-        for pipeline in &self.pipelines {
-            for command in &pipeline.commands {
-                let Command::Simple(simple) = command else { return None };
-                if simple.words.is_empty() || pipeline.negated || pipeline.timed {
-                    return None;
-                }
-                flat.push(simple);
-            }
-            let known = |piece: &Piece| match piece {
-                Piece::Text(_) | Piece::Any | Piece::One => true,
-                Piece::Variable { name, .. } => VARIABLES.contains(&name.as_str()),
-                Piece::Set { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Value(_) => false,
-            };
-            if pipeline.words().any(|word| word.has(|piece| !known(piece))) {
-                return None;
-            }
-        }
-        Some(flat)
     }
 }
 

@@ -233,3 +233,36 @@ fn what_cannot_work_is_said_before_anybody_is_asked() {
     assert_eq!(desk.toolbox.plan("edit_file", &edit.to_string()).unwrap_err().code, Code::NoMatch);
     assert_eq!(desk.toolbox.plan("bash", r#"{"command": "vim"}"#).unwrap_err().code, Code::Interactive);
 }
+
+#[test]
+fn a_rule_covers_its_command_wherever_it_is_known_to_run_as_it_stands() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    let mut gate = Gate::new(Approval::Ask);
+    gate.allow(Rule::parse("run_command(cargo test:*)").unwrap());
+    let call = |command: &str| json!({ "command": command });
+    for command in [
+        "timeout 60 cargo test",
+        "time cargo test -q | tail",
+        "RUST_BACKTRACE=1 cargo test",
+        "(cargo test) 2>&1 | head",
+        "! cargo test",
+        "if cargo test; then ls; else cat a.txt; fi",
+        "for x in 1 2 3; do cargo test; done",
+        "for x in 1 2; do cargo test || echo failed; done",
+    ] {
+        assert_eq!(verdict(&desk, &gate, "run_command", &call(command)), Verdict::Run, "{command}");
+    }
+    gate.allow(Rule::parse("run_command(cd:*)").unwrap());
+    for command in [
+        "(cd /; cat a.txt; cargo test)",
+        "{ cd / && ls; }; cargo test",
+        "if cargo test; then rm a.txt; fi",
+        "if cargo test; then cat ../x; fi",
+        "for x in *; do cargo test $x; done",
+        "RUSTC=x cargo test",
+        "(cargo test; source x)",
+    ] {
+        assert_eq!(verdict(&desk, &gate, "run_command", &call(command)), Verdict::Ask, "{command}");
+    }
+}
