@@ -13,7 +13,7 @@ use crate::budget::Budget;
 use crate::ground::Ground;
 use crate::startup::is_startup;
 use crate::within::{begun, name, texts};
-use target::{Here, is_device};
+use target::{Here, Place, is_device};
 
 /// Why a command is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +68,7 @@ fn find_within(command: &str, here: &Here, depth: usize, budget: &mut Budget) ->
             here.doubt();
         }
         let here = &places.last()?.1;
-        if let Some(danger) = rough.outputs.iter().find_map(|path| written(path)) {
+        if let Some(danger) = rough.outputs.iter().find_map(|path| written(path, here)) {
             return Some(danger);
         }
         for words in begun(&rough.words, budget) {
@@ -96,10 +96,10 @@ fn find_within(command: &str, here: &Here, depth: usize, budget: &mut Budget) ->
 }
 
 /// The danger of writing to a path.
-fn written(path: &str) -> Option<Danger> {
+fn written(path: &str, here: &Here) -> Option<Danger> {
     match path {
         _ if is_device(path) => Some(Danger::Device),
-        _ if is_startup(Path::new(path)) => Some(Danger::Startup),
+        _ if is_startup(Path::new(path)) && !here.is_kept_aside(path) => Some(Danger::Startup),
         _ => None,
     }
 }
@@ -118,7 +118,11 @@ fn simple(words: &[String], here: &Here) -> Option<Danger> {
         "find" if has(&["-delete"]) || (has(&["-exec", "-execdir"]) && has(&["rm", "/bin/rm"])) => {
             find::removes_all(words, here).then_some(Danger::Remove)
         }
-        "chmod" | "chown" | "chgrp" if recursive && out() => Some(Danger::Mode),
+        "chmod" | "chown" | "chgrp"
+            if recursive && operands().any(|word| here.place(word) == Place::Outside) =>
+        {
+            Some(Danger::Mode)
+        }
         "shred" | "wipefs" | "mkswap" | "mke2fs" | "mkfs" => Some(Danger::Erase),
         other if other.starts_with("mkfs.") => Some(Danger::Erase),
         "fdisk" | "sfdisk" | "parted" | "gdisk"
@@ -133,11 +137,11 @@ fn simple(words: &[String], here: &Here) -> Option<Danger> {
             let last = operands().next_back();
             let written: Vec<&String> =
                 if name(program) == "tee" { operands().collect() } else { last.into_iter().collect() };
-            written.into_iter().find_map(|path| self::written(path))
+            written.into_iter().find_map(|path| self::written(path, here))
         }
-        "sed" if flag(words, 'i') || words.iter().any(|word| word.starts_with("--in-place")) => {
-            operands().any(|path| is_startup(Path::new(path))).then_some(Danger::Startup)
-        }
+        "sed" if flag(words, 'i') || words.iter().any(|word| word.starts_with("--in-place")) => operands()
+            .any(|path| is_startup(Path::new(path)) && !here.is_kept_aside(path))
+            .then_some(Danger::Startup),
         "git" => git::danger(words),
         "shutdown" | "reboot" | "halt" | "poweroff" => Some(Danger::End),
         "init" | "telinit" if has(&["0", "6"]) => Some(Danger::End),

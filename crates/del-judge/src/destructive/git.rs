@@ -14,6 +14,9 @@ pub(super) fn danger(words: &[String]) -> Option<Danger> {
     let is = |word: &str, flag: &&str| word == *flag || word.len() > 4 && flag.starts_with(word);
     let has = |flags: &[&str]| words.iter().any(|word| flags.iter().any(|flag| is(word, flag)));
     match command.as_str() {
+        // What is only shown destroys nothing.
+        "push" if is_dry(words, 'o', &["--push-option", "--receive-pack", "--exec", "--repo"]) => None,
+        "clean" if is_dry(words, 'e', &["--exclude"]) => None,
         "push" => {
             let forced = has(&["--force", "--mirror", "--delete", "--prune"])
                 || words.iter().any(|word| word.starts_with("--force-") || word.starts_with('+'))
@@ -28,4 +31,18 @@ pub(super) fn danger(words: &[String]) -> Option<Danger> {
         }
         _ => None,
     }
+}
+
+/// Whether a command only says what it would do: surely so, since no word can be the value of an option.
+fn is_dry(words: &[String], valued: char, long: &[&str]) -> bool {
+    let options: Vec<&String> = words.iter().take_while(|word| *word != "--").collect();
+    let short = |word: &&&String| word.starts_with('-') && !word.starts_with("--");
+    let value = options.iter().filter(short).any(|word| word.contains(valued))
+        || options.iter().any(|word| {
+            let name = word.split('=').next().unwrap_or_default();
+            name.len() > 2 && long.iter().any(|long| long.starts_with(name)) || name.starts_with("--no-d")
+        });
+    let dry = options.iter().any(|word| *word == "--dry-run")
+        || options.iter().filter(short).any(|word| word.contains('n'));
+    dry && !value
 }

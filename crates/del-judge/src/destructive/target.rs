@@ -69,6 +69,15 @@ impl Here {
         }
     }
 
+    /// Whether a file that shells run when they start is surely none of the user's own: it lies deeper in the working
+    /// directory than where they look for it.
+    pub(super) fn is_kept_aside(&self, written: &str) -> bool {
+        let home = std::env::home_dir().unwrap_or_default();
+        let at = self.resolve(written);
+        let own = at.parent() == Some(&home) || at.starts_with(home.join(".config"));
+        self.place(written) == Place::Inside && !own && !home.as_os_str().is_empty()
+    }
+
     /// Whether a path is the working directory itself, all that is in it, or anything outside.
     pub(super) fn is_lost(&self, written: &str) -> bool {
         self.place(written) != Place::Inside

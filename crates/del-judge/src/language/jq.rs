@@ -2,13 +2,15 @@
 
 use super::Unsure;
 
-const WORDS: [&str; 5] = ["import", "include", "modulemeta", "get_search_list", "__prog"];
+const WORDS: [&str; 6] = ["import", "include", "modulemeta", "get_search_list", "env", "ENV"];
+/// What begins names that nobody writes.
+const BEGINNING: &str = "__prog";
 
 pub(super) fn check(filter: &str) -> Result<(), Unsure> {
-    if let Some(word) = WORDS.into_iter().find(|word| filter.contains(word)) {
-        return Err(Unsure::Word(word));
+    if filter.contains(BEGINNING) {
+        return Err(Unsure::Word(BEGINNING));
     }
-    match ["env", "ENV"].into_iter().find(|word| names(filter, word)) {
+    match WORDS.into_iter().find(|word| names(filter, word)) {
         Some(word) => Err(Unsure::Word(word)),
         None => Ok(()),
     }
@@ -29,8 +31,18 @@ mod tests {
 
     #[test]
     fn keys_are_not_the_environment() {
-        for filter in [".env", ".ENV.a", "{\"env\": 1}", ".environment", "[.a[] | .env]", "$a.env", ".a_env"]
-        {
+        for filter in [
+            ".env",
+            ".ENV.a",
+            "{\"env\": 1}",
+            ".environment",
+            "[.a[] | .env]",
+            "$a.env",
+            ".a_env",
+            ".compilerOptions.include",
+            ".imports",
+            ".important",
+        ] {
             assert_eq!(check(filter), Ok(()), "{filter}");
         }
         for filter in [
@@ -41,6 +53,9 @@ mod tests {
             ".|env",
             "[env]",
             "\"\\(env)\"",
+            "include \"x\"; .",
+            "import \"x\" as x; .",
+            "get_search_list",
             "$__prog_args",
             "$ __prog_args",
         ] {

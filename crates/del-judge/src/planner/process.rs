@@ -276,7 +276,12 @@ fn may_set(assignment: &Assignment, known: &Program) -> bool {
         };
         assignment.value.literal().is_some_and(|value| value.split('/').all(zone))
     };
+    // This is what they are anyway.
+    let pages = || {
+        matches!(assignment.name.as_str(), "PAGER" | "GIT_PAGER") && assignment.value.literal() == Some("cat")
+    };
     is_harmless(assignment)
+        || pages()
         || (assignment.name == "TZ" && known.environment.contains(&assignment.name) && zone())
 }
 
