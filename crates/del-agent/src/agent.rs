@@ -95,6 +95,19 @@ impl Slot {
     fn empty(calls: Vec<Call>) -> Vec<Self> {
         calls.into_iter().map(|call| Self { call, guess: None, result: None }).collect()
     }
+
+    /// Puts results where those of their calls are still missing.
+    fn fill(slots: &mut [Self], given: Vec<CallResult>) {
+        for mut result in given {
+            if let Some(slot) =
+                slots.iter_mut().find(|slot| slot.result.is_none() && slot.call.id == result.id)
+            {
+                // The model knows the tool by the name that it used.
+                result.name.clone_from(&slot.call.name);
+                slot.result = Some(result);
+            }
+        }
+    }
 }
 
 type Watch<'a> = &'a mut dyn FnMut(View<'_>);
@@ -184,9 +197,13 @@ impl Agent {
         &self.entries
     }
 
-    /// The model has answered the last question with nothing: the next one goes out without it.
-    pub fn is_unanswered(&self) -> bool {
-        self.unanswered().is_some()
+    /// Drops the last question where the model has answered nothing: it would go out with each one that follows. The next
+    /// question does so as well. Whether there was one.
+    pub fn drop_unanswered(&mut self) -> bool {
+        let Some(asked) = self.unanswered() else { return false };
+        self.entries.truncate(asked);
+        self.revision += 1;
+        true
     }
 
     /// These images go along with the next question.
@@ -261,7 +278,8 @@ impl Agent {
                 self.next_turn(watch)
             }
             (State::Idle, Input::Compact(focus)) => self.compact(focus, watch),
-            (state, Input::Cancel) => self.cancel(state, watch),
+            (state, Input::Cancel) => self.cancel(state, Vec::new(), watch),
+            (state, Input::Stopped(given)) => self.cancel(state, given, watch),
             (State::Asking { tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {
                 let reading = Box::new(self.new_reading());
                 self.read(reading, tries, &input, watch)
@@ -269,7 +287,9 @@ impl Agent {
             (State::Reading { reading, tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {
                 self.read(reading, tries, &input, watch)
             }
-            (State::Reading { reading, .. }, Input::HungUp(reason)) => self.hung_up(*reading, reason, watch),
+            (State::Reading { reading, tries }, Input::HungUp(reason)) => {
+                self.hung_up(*reading, tries, reason, watch)
+            }
             (State::Asking { tries }, Input::HungUp(reason) | Input::Unreachable(reason)) => {
                 self.unreachable(tries, reason, watch)
             }

@@ -19,6 +19,8 @@ pub(crate) struct Reading {
     thinking_blocks: Vec<Value>,
     chunks: u32,
     shown: bool,
+    /// A word of the answer or a call was shown, and not only thoughts.
+    spoke: bool,
     finish: Option<Finish>,
     done: bool,
     usage: Option<Usage>,
@@ -51,6 +53,8 @@ pub(crate) struct Answer {
     pub(crate) undeclared: bool,
     /// Cut at a limit of tokens.
     pub(crate) cut: bool,
+    /// The server withheld the rest.
+    pub(crate) withheld: bool,
     /// Ended because it was the same again and again; its text has that no more than twice, and its calls once.
     pub(crate) circular: Option<Circle>,
     /// It ended as answers end, rather than with its connection.
@@ -71,6 +75,7 @@ impl Reading {
             thinking_blocks: Vec::new(),
             chunks: 0,
             shown: false,
+            spoke: false,
             finish: None,
             done: false,
             usage: None,
@@ -86,6 +91,11 @@ impl Reading {
     /// True when nothing of the answer has been shown.
     pub(crate) fn is_fresh(&self) -> bool {
         !self.shown
+    }
+
+    /// True when no word of the answer and no call has been shown; thoughts perhaps.
+    pub(crate) fn is_mute(&self) -> bool {
+        !self.spoke
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8], watch: Watch<'_>) -> Result<(), Trouble> {
@@ -172,8 +182,8 @@ impl Reading {
             watch(View::Repeating(!repeated));
         }
         self.thinking_blocks.extend_from_slice(&delta.thinking_blocks);
-        let Self { choice, collect, circles, .. } = self;
-        let mut tee = Tee { collect, circles, watch };
+        let Self { choice, collect, circles, spoke, .. } = self;
+        let mut tee = Tee { collect, circles, spoke, watch };
         choice.push(delta, &mut tee);
         if let Some(refusal) = &delta.refusal {
             tee.event(Event::Text(refusal), 0..0);
@@ -187,8 +197,8 @@ impl Reading {
         let ended = circular.is_some() || whole && (self.finish.is_some() || self.done);
         let cut = self.finish == Some(Finish::Length) || circular.is_some();
         let end = if ended && !cut { End::End } else { End::Cut };
-        let (collect, circles) = (&mut self.collect, &mut self.circles);
-        self.choice.finish(end, &mut Tee { collect, circles, watch });
+        let (collect, circles, spoke) = (&mut self.collect, &mut self.circles, &mut self.spoke);
+        self.choice.finish(end, &mut Tee { collect, circles, spoke, watch });
         // Where it did not end by itself, what it is shown of that must not lead it there again.
         let again = self.circles.repeats() && (cut || !ended);
         let message = self.collect.into_message();
@@ -212,6 +222,7 @@ impl Reading {
             broken,
             undeclared,
             cut,
+            withheld: self.finish == Some(Finish::ContentFilter),
             circular,
             ended,
             usage: self.usage,
@@ -254,11 +265,17 @@ fn honest_text(message: &Message) -> String {
 struct Tee<'a> {
     collect: &'a mut Collect,
     circles: &'a mut Circles,
+    spoke: &'a mut bool,
     watch: Watch<'a>,
 }
 
 impl Sink for Tee<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) {
+        *self.spoke |= match event {
+            Event::Text(text) => !text.trim().is_empty(),
+            Event::CallStart { .. } => true,
+            _ => false,
+        };
         (self.watch)(match event {
             Event::Text(text) => View::Text(text),
             Event::Reasoning(text) => View::Reasoning(text),

@@ -42,6 +42,8 @@ pub enum Input<'a> {
     Waited,
     /// The user wants no more of this.
     Cancel,
+    /// The same while calls ran: the results there are. Calls without one were not run.
+    Stopped(Vec<CallResult>),
 }
 
 impl Input<'_> {
@@ -60,7 +62,7 @@ impl Input<'_> {
             Self::Results(_) => "results",
             Self::Counted(_) => "a number of tokens",
             Self::Waited => "the end of a wait",
-            Self::Cancel => "a cancellation",
+            Self::Cancel | Self::Stopped(_) => "a cancellation",
         }
     }
 }
@@ -129,7 +131,7 @@ pub enum Failure {
         reason: String,
     },
     /// The server refused.
-    #[error("the model server refused{}: {error}{}", status_text(*.status), advice(.error))]
+    #[error("the model server refused{}: {}{}", status_text(*.status), words(.error), advice(.error))]
     Refused {
         /// The status, if the refusal had one of its own.
         status: Option<u16>,
@@ -138,7 +140,8 @@ pub enum Failure {
     },
     /// The server, or its model, takes no images, and some go along.
     #[error(
-        "the model server refused{}, as an image goes along: {error}. Take a model that sees images, or ask without it", status_text(*.status)
+        "the model server refused{}, as an image goes along: {}. Take a model that sees images, or ask without it",
+        status_text(*.status), words(.error)
     )]
     Images {
         /// The status, if the refusal had one of its own.
@@ -196,6 +199,11 @@ pub enum Failure {
 
 fn status_text(status: Option<u16>) -> String {
     status.map_or_else(String::new, |status| format!(" (status {status})"))
+}
+
+/// What the server says, without a full stop: a sentence may follow.
+fn words(error: &ApiError) -> &str {
+    error.message.trim_end().trim_end_matches('.')
 }
 
 fn advice(error: &ApiError) -> String {

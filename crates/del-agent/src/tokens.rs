@@ -6,7 +6,7 @@ use crate::history::{Entry, Thinking};
 
 /// Tokens around a message.
 const MESSAGE: u64 = 6;
-/// Tokens of an image: models differ, from some hundred to a few thousand.
+/// Tokens of an image: models differ, from some dozen to a few thousand.
 const IMAGE: u64 = 1000;
 
 /// About as many tokens as a text has: four bytes of ASCII, or one character of anything else, are one.
@@ -18,8 +18,17 @@ pub fn of(text: &str) -> u64 {
 
 /// The tokens of a step of the conversation.
 pub fn entry(entry: &Entry) -> u64 {
+    let images = match entry {
+        Entry::User { images, .. } => images.len() as u64,
+        _ => 0,
+    };
+    of_words(entry) + IMAGE * images
+}
+
+/// The tokens of a step of the conversation without its images, of which nobody can tell how many they are.
+pub(crate) fn of_words(entry: &Entry) -> u64 {
     match entry {
-        Entry::User { text, images } => of(text) + MESSAGE + IMAGE * images.len() as u64,
+        Entry::User { text, .. } => of(text) + MESSAGE,
         Entry::Note { text } | Entry::Summary { text, .. } => of(text) + MESSAGE,
         Entry::Assistant { text, calls, thinking } => {
             let thought = |thinking: &Thinking| {

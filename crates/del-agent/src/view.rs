@@ -168,6 +168,8 @@ pub enum Notice {
     },
     /// The model answered nothing.
     Empty,
+    /// The server withheld the answer, or the rest of it.
+    Withheld,
 }
 
 impl fmt::Display for Notice {
@@ -241,6 +243,7 @@ impl fmt::Display for Notice {
                 write!(f, "nothing was run: the answer is a call of {name}, and there is no such tool")
             }
             Self::Empty => f.write_str("the model answered nothing"),
+            Self::Withheld => f.write_str("the server's content filter withheld the answer, or the rest of it"),
         }
     }
 }

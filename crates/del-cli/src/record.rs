@@ -262,6 +262,15 @@ impl Kept {
         Ok(Self { head, changed, set, entries, damaged, path: path.to_owned() })
     }
 
+    /// Whether the model said or did anything.
+    fn has_come_to_something(&self) -> bool {
+        self.entries.iter().any(|dated| match &dated.entry {
+            Entry::Assistant { text, calls, .. } => !text.is_empty() || !calls.is_empty(),
+            Entry::Results { .. } | Entry::Summary { .. } => true,
+            Entry::User { .. } | Entry::Note { .. } => false,
+        })
+    }
+
     /// The title that the user gave, or the beginning of the first question.
     pub(crate) fn title(&self) -> String {
         if let Some(given) = given_title(&self.path) {

@@ -63,6 +63,8 @@ pub(crate) struct Session {
     asked_context: bool,
     /// Hooks know that the session has begun.
     begun: bool,
+    /// The model answered the last question with nothing, and it was dropped.
+    unanswered: bool,
     /// Tokens that sub-agents cost.
     delegated: Usage,
     runtime: Runtime,
@@ -188,7 +190,7 @@ impl Session {
         let outcome = self.work(input, &cancel, screen);
         self.record.settle();
         self.learn_context();
-        if !self.agent.context_is_counted() {
+        if !self.agent.context_is_counted() && !self.agent.entries().is_empty() {
             self.count();
         }
         self.interrupt.rest();
@@ -236,6 +238,7 @@ impl Session {
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
         self.turns_before = self.turns;
+        self.unanswered = false;
         self.offer_jobs();
         self.follow_servers(cancel);
         let (mut objections, mut stopped) = (0, None);
@@ -256,18 +259,10 @@ impl Session {
                     self.offer_jobs();
                     self.follow_servers(cancel);
                     stopped = self.hands.take_stop();
-                    let input = if cancel.is_cancelled() || stopped.is_some() {
-                        Input::Cancel
-                    } else {
-                        Input::Results(
-                            calls
-                                .iter()
-                                .zip(&results)
-                                .map(|(read, result)| told(&read.call, result))
-                                .collect(),
-                        )
-                    };
-                    self.step(input, screen)
+                    let told = calls.iter().zip(&results).map(|(read, result)| told(&read.call, result));
+                    let given = told.collect();
+                    let over = cancel.is_cancelled() || stopped.is_some();
+                    self.step(if over { Input::Stopped(given) } else { Input::Results(given) }, screen)
                 }
                 Effect::Done(done) => {
                     if let Some(why) = self.objection(&mut objections, cancel, screen) {
@@ -276,6 +271,10 @@ impl Session {
                         continue;
                     }
                     screen.turn_over(true);
+                    self.unanswered = self.agent.drop_unanswered();
+                    if self.unanswered {
+                        self.keep();
+                    }
                     screen.check()?;
                     return Ok(Ok(done));
                 }
@@ -318,9 +317,9 @@ impl Session {
         self.agent.entries()
     }
 
-    /// The model has answered the last question with nothing, so that it is left out of what follows.
+    /// The model has answered the last question with nothing, so that it was left out of the conversation.
     pub(crate) fn is_unanswered(&self) -> bool {
-        self.agent.is_unanswered()
+        self.unanswered
     }
 
     /// The dialect that calls are written in, in prompt mode.

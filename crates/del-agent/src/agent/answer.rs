@@ -79,7 +79,9 @@ impl Agent {
     }
 
     pub(super) fn done(&mut self, answer: Answer, watch: Watch<'_>) -> Effect {
-        if answer.text.is_empty() {
+        if answer.withheld {
+            watch(View::Notice(&Notice::Withheld));
+        } else if answer.text.is_empty() {
             watch(View::Notice(&Notice::Empty));
         }
         let Task { turns, usage, .. } = self.task;
@@ -129,15 +131,7 @@ impl Agent {
         given: Vec<CallResult>,
         watch: Watch<'_>,
     ) -> Effect {
-        for mut result in given {
-            if let Some(slot) =
-                slots.iter_mut().find(|slot| slot.result.is_none() && slot.call.id == result.id)
-            {
-                // The model knows the tool by the name that it used.
-                result.name.clone_from(&slot.call.name);
-                slot.result = Some(result);
-            }
-        }
+        Slot::fill(&mut slots, given);
         self.keep_results(slots, prompt::NO_RESULT);
         if let Some(text) = note {
             self.entries.push(Entry::Note { text });

@@ -111,7 +111,7 @@ impl Agent {
             return;
         }
         let before = self.entries.len() - 1;
-        let sent = self.overhead() + self.entries[..before].iter().map(tokens::entry).sum::<u64>();
+        let sent = self.overhead() + self.entries[..before].iter().map(tokens::of_words).sum::<u64>();
         // An estimate may be wrong by half. A server that remembers the beginning may count only what is new: that is few.
         let cut = sent > 2 * usage.prompt && usage.prompt > 1000 && !self.told_of_truncation;
         if cut {

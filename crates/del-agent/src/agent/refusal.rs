@@ -1,8 +1,9 @@
 //! What follows an answer that is none: retries, other ways, failure.
 
+use del_dialects::CallResult;
 use del_wire::{ApiError, ApiErrorKind};
 
-use super::{Agent, State, Watch};
+use super::{Agent, Slot, State, Watch};
 use crate::history::Entry;
 use crate::prompt;
 use crate::reading::{Reading, Trouble};
@@ -11,20 +12,29 @@ use crate::step::{Effect, Failure};
 use crate::view::{Notice, View};
 
 const TRIES: u32 = 5;
+/// Where the server says that it loads the model: about a minute.
+const TRIES_OF_LOADING: u32 = 12;
+/// Each wait is twice as long as the one before, up to so many times.
 const FIRST_WAIT: u64 = 500;
+const LONGEST_STEP: u32 = 4;
+/// How a connection breaks that nobody calls broken.
+const EARLY: &str = "the stream ended before the answer";
 /// A server that asks for more patience than this is down for now.
 const LONGEST_WAIT: u64 = 60_000;
 
 impl Agent {
     pub(super) fn ended(&mut self, reading: Reading, tries: u32, watch: Watch<'_>) -> Effect {
-        let fresh = reading.is_fresh();
+        let (fresh, mute) = (reading.is_fresh(), reading.is_mute());
         match reading.end(true, watch) {
             Ok(answer) if answer.ended => self.answered(answer, watch),
+            Ok(answer) if mute && answer.text.is_empty() && answer.calls.is_empty() => {
+                self.unreachable(tries, EARLY, watch)
+            }
             Ok(answer) => {
                 if self.summing.is_none() {
                     self.keep_text(answer.text);
                 }
-                Effect::Failed(Failure::HungUp { reason: "the stream ended before the answer".to_owned() })
+                Effect::Failed(Failure::HungUp { reason: EARLY.to_owned() })
             }
             Err(Trouble::Garbage(reason)) => Effect::Failed(Failure::Garbage { reason }),
             Err(Trouble::Refused(error)) if fresh => self.refused(tries, None, error, None, watch),
@@ -49,7 +59,11 @@ impl Agent {
         }
     }
 
-    pub(super) fn hung_up(&mut self, reading: Reading, reason: &str, watch: Watch<'_>) -> Effect {
+    /// The connection broke. What was only thought is thought anew; what was said stays, and is not said again.
+    pub(super) fn hung_up(&mut self, reading: Reading, tries: u32, reason: &str, watch: Watch<'_>) -> Effect {
+        if reading.is_mute() {
+            return self.unreachable(tries, reason, watch);
+        }
         self.keep_half(reading, watch);
         Effect::Failed(Failure::HungUp { reason: reason.to_owned() })
     }
@@ -65,7 +79,7 @@ impl Agent {
 
     pub(super) fn unreachable(&mut self, tries: u32, reason: &str, watch: Watch<'_>) -> Effect {
         if tries < TRIES {
-            return self.wait(tries, None, reason.to_owned(), watch);
+            return self.wait(tries, TRIES, None, reason.to_owned(), watch);
         }
         Effect::Failed(Failure::Unreachable { reason: reason.to_owned(), tries })
     }
@@ -78,6 +92,8 @@ impl Agent {
         retry_after: Option<u64>,
         watch: Watch<'_>,
     ) -> Effect {
+        let loads = status == Some(503) && error.message.to_lowercase().contains("loading");
+        let most = if loads { TRIES_OF_LOADING } else { TRIES };
         let passing = matches!(error.kind, ApiErrorKind::RateLimited | ApiErrorKind::Unavailable);
         if self.constrained && error.message.to_lowercase().contains("grammar") {
             self.constrained = false;
@@ -102,8 +118,15 @@ impl Agent {
         } else if let ApiErrorKind::ContextExceeded { limit, .. } = error.kind {
             self.too_long(status, error, limit, watch)
                 .unwrap_or_else(|error| Effect::Failed(Failure::Refused { status, error }))
-        } else if passing && tries < TRIES && retry_after.unwrap_or(0) <= LONGEST_WAIT {
-            self.wait(tries, retry_after, error.message, watch)
+        } else if passing && tries < most && retry_after.unwrap_or(0) <= LONGEST_WAIT {
+            let reason = match status {
+                // It has no words of the server.
+                Some(status) if error.message.starts_with("expected ") => {
+                    format!("{} (status {status})", error.message)
+                }
+                _ => error.message,
+            };
+            self.wait(tries, most, retry_after, reason, watch)
         } else {
             Effect::Failed(Failure::Refused { status, error })
         }
@@ -116,31 +139,28 @@ impl Agent {
     pub(super) fn wait(
         &mut self,
         tries: u32,
+        most: u32,
         at_least: Option<u64>,
         reason: String,
         watch: Watch<'_>,
     ) -> Effect {
-        let milliseconds = (FIRST_WAIT << (tries - 1)).max(at_least.unwrap_or(0));
-        watch(View::Notice(&Notice::Retry { next: tries + 1, tries: TRIES, milliseconds, reason }));
+        let longer = FIRST_WAIT << (tries - 1).min(LONGEST_STEP);
+        let milliseconds = longer.max(at_least.unwrap_or(0));
+        watch(View::Notice(&Notice::Retry { next: tries + 1, tries: most, milliseconds, reason }));
         self.state = State::Waiting { tries };
         Effect::Wait { milliseconds }
     }
 
-    pub(super) fn cancel(&mut self, state: State, watch: Watch<'_>) -> Effect {
+    pub(super) fn cancel(&mut self, state: State, given: Vec<CallResult>, watch: Watch<'_>) -> Effect {
         match state {
             State::Reading { reading, .. } => self.keep_half(*reading, watch),
-            State::Running { results, .. } => self.keep_results(results, prompt::CANCELLED),
+            State::Running { mut results, .. } => {
+                Slot::fill(&mut results, given);
+                self.keep_results(results, prompt::CANCELLED);
+            }
             State::Idle | State::Counting | State::Asking { .. } | State::Waiting { .. } => {}
         }
         Effect::Failed(Failure::Cancelled)
-    }
-
-    /// Drops the last question where the model has answered nothing: it would go out with each one that follows.
-    pub(super) fn drop_unanswered(&mut self) {
-        if let Some(asked) = self.unanswered() {
-            self.entries.truncate(asked);
-            self.revision += 1;
-        }
     }
 
     /// The last question, where nothing is all that the model has answered.
@@ -155,10 +175,10 @@ impl Agent {
         (!since.is_empty() && since.iter().all(nothing)).then_some(asked)
     }
 
-    /// After a failure the next question must not carry along what has just failed: a question of which nothing came is
+    /// After a failure, or when the user stops, the next question must not carry along what has just failed: a question of which nothing came is
     /// dropped, and results that are too long for the model are left out. What was done or said stays.
     pub(super) fn drop_question(&mut self, failure: &Failure) {
-        if matches!(failure, Failure::Cancelled | Failure::OutOfStep { .. }) {
+        if matches!(failure, Failure::OutOfStep { .. }) {
             return;
         }
         let Some(asked) = self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {

@@ -1,6 +1,6 @@
 //! Making room in the model's context.
 
-use del_agent::{Effect, Entry, Failure, Input, Notice, Settings, ToolsMode};
+use del_agent::{Effect, Entry, Failure, Image, Input, Notice, Settings, ToolsMode};
 use serde_json::{Value, json};
 
 use crate::script::{Talk, native_call, request, settings, text_answer, tool_results};
@@ -38,6 +38,15 @@ fn reads(talk: &mut Talk, files: usize, bytes: usize) -> Effect {
         effect = talk.step(Input::Results(tool_results(&calls, &format!("{file} {}", "x".repeat(bytes)))));
     }
     effect
+}
+
+#[test]
+fn small_images_are_no_sign_that_the_server_cut_something_off() {
+    let mut talk = Talk::new(settings());
+    talk.agent.attach(vec![Image::new("image/png", "AAAA".to_owned()); 5]);
+    talk.ask("What is in them?");
+    talk.answer_with_text(&counted(text_answer(&["Dots."]), 1200));
+    assert_eq!((talk.notices(), talk.agent.context()), (&[][..], None));
 }
 
 #[test]

@@ -60,6 +60,11 @@ fn what_another_try_cannot_mend_fails_at_once() {
             r#"{"error":{"message":"the request exceeds the available context size","n_ctx":10,"n_prompt_tokens":20}}"#,
             "20 tokens are too many for 10",
         ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 10 tokens. However, you sent 20 tokens."}}"#,
+            "20 tokens. ",
+        ),
         (400, "<html>", "expected an error message in JSON, got `<html>`"),
     ] {
         let failure = failure(asked().refuse(status, body, None)).to_string();
@@ -156,7 +161,8 @@ fn no_cut_of_a_stream_runs_what_was_not_whole() {
         assert_eq!(before, Effect::Continue, "cut at {at}");
         match talk.step(Input::HungUp("reset")) {
             Effect::Failed(Failure::HungUp { .. }) => {}
-            Effect::Wait { .. } if at == 0 => {}
+            // Not a word was shown.
+            Effect::Wait { .. } if talk.shown.is_empty() => {}
             effect => panic!("cut at {at} of {end}: {effect:?}"),
         }
     }
@@ -178,14 +184,70 @@ fn cancelling_leaves_a_conversation_that_can_go_on() {
     let contents: Vec<&str> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
     assert_eq!(
         contents,
-        ["You are Del.", "hi\n\nagain", "half", "and again", "", "Error: cancelled by the user.", "last"]
+        ["You are Del.", "again", "half", "and again", "", "Error: cancelled by the user.", "last"]
     );
+}
+
+#[test]
+fn calls_that_have_run_keep_their_results_when_the_rest_is_stopped() {
+    let mut talk = asked();
+    let mut chunks = native_call("a", "read_file", &["{\"path\":\"1\"}"]);
+    chunks.pop();
+    chunks.push(json!({"choices": [{"index": 0, "delta": {"tool_calls": [
+        {"index": 1, "id": "b", "function": {"name": "read_file", "arguments": "{\"path\":\"2\"}"}}]}}]}));
+    chunks.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}));
+    let calls = talk.answer_with_calls(&chunks);
+    let first = tool_results(&calls[..1], "forty-two");
+    assert_eq!(talk.step(Input::Stopped(first)), Effect::Failed(Failure::Cancelled));
+    let told = contents(&talk.ask("go on"));
+    assert_eq!(told, ["You are Del.", "hi", "", "forty-two", "Error: cancelled by the user.", "go on"]);
+}
+
+#[test]
+fn a_connection_that_breaks_before_a_word_is_tried_again() {
+    let thought = r#"{"choices":[{"delta":{"reasoning_content":"hm"}}]}"#;
+    for hang_up in [Input::HungUp("reset by peer"), Input::End] {
+        let mut talk = asked();
+        assert_eq!(talk.step(Input::Chunk(thought)), Effect::Continue);
+        assert_eq!(talk.step(hang_up), Effect::Wait { milliseconds: 500 });
+        request(talk.step(Input::Waited));
+        assert_eq!(talk.answer_with_text(&text_answer(&["yes"])).answer, "yes");
+    }
+}
+
+#[test]
+fn a_server_that_loads_its_model_has_a_minute() {
+    let mut talk = asked();
+    let mut waited = 0;
+    while let Effect::Wait { milliseconds } =
+        talk.refuse(503, r#"{"error":{"message":"Loading model"}}"#, None)
+    {
+        waited += milliseconds;
+        request(talk.step(Input::Waited));
+    }
+    assert!((55_000..75_000).contains(&waited), "{waited}");
+    assert_eq!(talk.notices()[0].to_string(), "Loading model; try 2 of 12 in 0.5 s");
+}
+
+#[test]
+fn a_page_in_place_of_an_error_is_told_with_its_status_when_it_is_tried_again() {
+    let mut talk = asked();
+    assert_eq!(talk.refuse(502, "<html>", None), Effect::Wait { milliseconds: 500 });
+    assert!(talk.notices()[0].to_string().contains("got `<html>` (status 502); try 2 of 5"));
+}
+
+#[test]
+fn what_a_filter_withheld_is_told() {
+    let mut talk = asked();
+    let chunks = [json!({"choices": [{"delta": {}, "finish_reason": "content_filter"}]})];
+    assert_eq!(talk.answer_with_text(&chunks).answer, "");
+    assert_eq!(talk.notices(), [Notice::Withheld]);
 }
 
 #[test]
 fn a_question_that_failed_is_not_sent_again() {
     let too_long = r#"{"error":{"message":"the request exceeds the available context size"}}"#;
-    let fails: [&dyn Fn(&mut Talk) -> Effect; 4] = [
+    let fails: [&dyn Fn(&mut Talk) -> Effect; 5] = [
         &|talk| talk.refuse(400, "no", None),
         &|talk| {
             // The first time, room is made for it: by a summary, which is too long as well.
@@ -197,9 +259,10 @@ fn a_question_that_failed_is_not_sent_again() {
             talk.step(Input::End)
         },
         &|talk| {
-            let _ = talk.step(Input::Chunk(r#"{"choices":[{"delta":{"role":"assistant"}}]}"#));
+            let _ = talk.step(Input::Chunk(r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read_file","arguments":"{\"path\":"}}]}}]}"#));
             talk.step(Input::HungUp("reset"))
         },
+        &|talk| talk.step(Input::Cancel),
     ];
     for (place, fail) in fails.into_iter().enumerate() {
         let mut talk = asked();

@@ -65,7 +65,7 @@ impl Store {
         files
     }
 
-    /// The last one in a directory.
+    /// The last one in a directory of which something came: a run that was killed leaves its question behind.
     pub(crate) fn last(&self, directory: &Path) -> Option<Summary> {
         let mut files: Vec<(SystemTime, PathBuf)> = self
             .files(Some(directory))
@@ -73,7 +73,9 @@ impl Store {
             .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
             .collect();
         files.sort();
-        files.into_iter().rev().find_map(|(_, path)| Summary::read(path).ok().flatten())
+        let newest = files.into_iter().rev().map(|(_, path)| path);
+        let mut worth = newest.filter(|path| Kept::read(path).is_ok_and(|kept| kept.has_come_to_something()));
+        worth.find_map(|path| Summary::read(path).ok().flatten())
     }
 
     /// The one whose id begins so, or that is called so.

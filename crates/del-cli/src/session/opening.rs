@@ -75,6 +75,7 @@ impl Session {
             revision: 0,
             asked_context: false,
             begun: false,
+            unanswered: false,
             delegated: Usage::default(),
             runtime,
             common,

@@ -84,6 +84,42 @@ fn a_question_that_failed_is_in_no_conversation() {
 }
 
 #[test]
+fn a_question_that_was_answered_with_nothing_is_in_no_conversation() {
+    let place = Place::new();
+    let server = Server::new(vec![says(""), says("One."), says(""), says("Three.")]);
+    place.run(&["-p", "nothing?", "--base-url", server.url()]).fails(1, "there is no answer");
+    assert_eq!((place.list().len(), place.records().len()), (0, 0));
+    place.ask(&server, "first", &[]);
+    place.run(&["-p", "nothing?", "-c", "--base-url", server.url()]).fails(1, "there is no answer");
+    place.ask(&server, "third", &["-c"]);
+    let messages = server.completions()[3].body["messages"].clone();
+    assert_eq!((messages.as_array().unwrap().len(), &messages[3]["content"]), (4, &json!("third")));
+}
+
+#[test]
+fn what_a_killed_run_left_of_a_question_is_not_gone_on_with() {
+    let place = Place::new();
+    let server = Server::new(vec![Reply::Silence(Vec::new())]);
+    let left = tempfile::tempdir().unwrap();
+    let mut child = del(&["-p", "What?", "--base-url", server.url()])
+        .current_dir(place.files.path())
+        .env("TMPDIR", left.path())
+        .env("HOME", place.home.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while server.completions().is_empty() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(place.list().len(), 1);
+    place.run(&["-p", "And?", "-c", "--base-url", server.url()]).fails(1, "there is no session in");
+}
+
+#[test]
 fn a_conversation_goes_on_where_it_was() {
     let place = Place::new();
     let server = Server::new(vec![

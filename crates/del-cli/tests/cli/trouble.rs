@@ -39,7 +39,7 @@ fn a_server_that_is_busy_is_asked_again() {
     let server = Server::new(vec![Reply::Header(503, "retry-after: 0\r\n", busy), says("Now.")]);
     let got = run_in(&files, task(&server, &[]));
     assert_eq!((got.code, got.out.as_str()), (0, "Now.\n"), "{got:#?}");
-    assert!(got.err.contains("! loading model; try 2 of 5"), "{got:#?}");
+    assert!(got.err.contains("! loading model; try 2 of 12"), "{got:#?}");
 }
 
 #[test]
