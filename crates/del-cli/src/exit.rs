@@ -17,7 +17,10 @@ pub(crate) enum Exit {
     TurnLimit = 53,
     ToolFailed = 54,
     Untrusted = 55,
+    /// Told to end by a signal, as 130 is for Ctrl-C.
+    HungUp = 129,
     Interrupted = 130,
+    Terminated = 143,
 }
 
 /// Why a run cannot go on, with what to do about it, and the exit code that says so.

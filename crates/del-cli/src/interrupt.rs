@@ -1,8 +1,9 @@
 //! Ctrl-C, and being told to end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use del_tools::Cancel;
@@ -25,8 +26,16 @@ struct Shared {
     pressed: AtomicBool,
     /// Something runs that has to end in order.
     busy: AtomicBool,
+    /// A line is read, which Ctrl-C takes away rather than the program.
+    spared: Mutex<Option<Spared>>,
+    /// The signal that the program is to end for.
+    told: AtomicI32,
     notify: Notify,
 }
+
+/// When Ctrl-C was spent last on the line that is read.
+#[derive(Debug, Default)]
+struct Spared(Option<Instant>);
 
 /// What the screen does when the program goes on after it was stopped, and when it ends.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +44,10 @@ pub(crate) struct Curtain {
     pub(crate) leave: fn(),
 }
 
+/// A second Ctrl-C at the prompt within this ends the program.
+pub(crate) const ARMED: Duration = Duration::from_secs(2);
+/// What the first one says.
+pub(crate) const ENDS: &str = "Ctrl-C again, Ctrl-D or `exit` ends";
 /// What is running has this long to end when the program is told to end.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -80,6 +93,32 @@ impl Interrupt {
         }
     }
 
+    /// Whether a line is read that the terminal itself edits: the first Ctrl-C takes that away, and ends nothing.
+    pub(crate) fn spare(&self, spared: bool) {
+        *self.shared.spared.lock().unwrap_or_else(PoisonError::into_inner) = spared.then(Spared::default);
+    }
+
+    /// How the program is to end, if it was told to while it worked.
+    pub(crate) fn told_to_end(&self) -> Option<Exit> {
+        match self.shared.told.load(Ordering::SeqCst) {
+            0 => None,
+            SIGHUP => Some(Exit::HungUp),
+            _ => Some(Exit::Terminated),
+        }
+    }
+
+    /// Whether Ctrl-C is spent on the line that is read.
+    fn spares(&self) -> bool {
+        let mut spared = self.shared.spared.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Spared(last)) = &mut *spared else { return false };
+        let again = last.replace(Instant::now()).is_some_and(|last| last.elapsed() < ARMED);
+        if !again {
+            // Whoever cannot be told may press it once more.
+            let _ = write!(std::io::stderr(), "\n{ENDS}\n> ");
+        }
+        !again
+    }
+
     /// What was begun has ended.
     pub(crate) fn rest(&self) {
         self.shared.busy.store(false, Ordering::SeqCst);
@@ -105,6 +144,12 @@ impl Interrupt {
     fn hear(&self, signal: i32) -> Option<i32> {
         // Before anything ends because of what follows.
         let busy = self.shared.busy.load(Ordering::SeqCst);
+        if signal == SIGINT && !busy && self.spares() {
+            return None;
+        }
+        if signal != SIGINT {
+            self.shared.told.store(signal, Ordering::SeqCst);
+        }
         let again = self.shared.pressed.swap(true, Ordering::SeqCst);
         self.current().cancel();
         self.shared.notify.notify_one();

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
@@ -23,6 +23,7 @@ use crate::assistant::Assistant;
 use crate::colour::Paint;
 use crate::common::Common;
 use crate::exit::{self, Exit};
+use crate::interrupt::{self, ARMED};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Typed};
@@ -54,6 +55,10 @@ struct Chat {
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
+    /// The question was stopped before anything came of it.
+    withdrawn: bool,
+    /// The user stopped what was done last.
+    stopped: bool,
     /// What was pasted into them.
     pastes: Pastes,
     /// Files that go along with the next question.
@@ -92,6 +97,8 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         since: now(),
         ahead: options.question().map(str::to_owned).into_iter().collect(),
         begun: String::new(),
+        withdrawn: false,
+        stopped: false,
         pastes: Pastes::default(),
         files: options.file.clone(),
     };
@@ -108,7 +115,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
 impl Chat {
     /// Takes line after line until the user has had enough.
     fn talk(&mut self, lines: &mut Lines) -> Result<Exit> {
-        let mut interrupted = false;
+        let mut interrupted: Option<Instant> = None;
         loop {
             let read = match self.ahead.pop_front() {
                 Some(question) => {
@@ -120,7 +127,11 @@ impl Chat {
                     self.session.hands.hear_jobs();
                     self.space();
                     lines.offer(self.words_behind());
-                    let (read, presses) = lines.read(self.statuses(), &std::mem::take(&mut self.begun))?;
+                    let (read, presses) = lines.read(
+                        self.statuses(),
+                        &std::mem::take(&mut self.begun),
+                        &self.session.interrupt,
+                    )?;
                     (0..presses).for_each(|_| self.next_mode());
                     read
                 }
@@ -128,22 +139,40 @@ impl Chat {
             self.stage.follow();
             match read {
                 Read::Line(line) => {
-                    interrupted = false;
+                    interrupted = None;
                     if !line.trim().is_empty() {
                         lines.remember(&line);
                     }
                     if let Next::End = self.take(&line)? {
                         return Ok(self.part(Exit::Done));
                     }
+                    if let Some(code) = self.session.interrupt.told_to_end() {
+                        return Ok(self.part(code));
+                    }
+                    self.put_back(&line);
                 }
-                Read::Interrupted if interrupted => return Ok(self.part(Exit::Interrupted)),
-                Read::Interrupted => {
-                    interrupted = true;
-                    say("Ctrl-C again, Ctrl-D or `exit` ends");
+                Read::Interrupted { at_once: true } if interrupted.is_some_and(|at| at.elapsed() < ARMED) => {
+                    return Ok(self.part(Exit::Interrupted));
+                }
+                Read::Interrupted { .. } => {
+                    interrupted = Some(Instant::now());
+                    say(interrupt::ENDS);
                 }
                 Read::End => return Ok(self.part(Exit::Done)),
             }
         }
+    }
+
+    /// After a stop nothing is asked by itself: what waited stands in the line, behind the question if nothing came of it.
+    fn put_back(&mut self, line: &str) {
+        let question = std::mem::take(&mut self.withdrawn).then(|| self.pastes.fold(line));
+        if question.is_none() && !std::mem::take(&mut self.stopped) {
+            return;
+        }
+        self.stopped = false;
+        let begun = std::mem::take(&mut self.begun);
+        let rows = question.into_iter().chain(self.ahead.drain(..)).chain(Some(begun));
+        self.begun = rows.filter(|row| !row.is_empty()).collect::<Vec<_>>().join("\n");
     }
 
     fn greet(&mut self) {
@@ -275,6 +304,7 @@ impl Chat {
     fn ask(&mut self, question: &str) -> Result<()> {
         if !self.listening(|chat| chat.session.gather())? {
             say(&self.paint.yellow("cancelled"));
+            (self.stopped, self.withdrawn) = (true, true);
             return Ok(());
         }
         self.space();
@@ -288,7 +318,14 @@ impl Chat {
         match outcome {
             Ok(_) if self.session.is_unanswered() => self.say_dropped(),
             Ok(_) => {}
-            Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
+            Err(Failure::Cancelled) => {
+                say(&self.paint.yellow("cancelled"));
+                self.stopped = true;
+                if self.session.entries().len() <= before {
+                    self.withdrawn = true;
+                    self.say_dropped();
+                }
+            }
             Err(failure) => {
                 self.fail(&exit::line(&failure.into()));
                 if self.session.entries().len() > before {

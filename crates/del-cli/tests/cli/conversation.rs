@@ -80,6 +80,59 @@ fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
 }
 
 #[test]
+fn calls_that_have_run_keep_their_results_when_the_turn_is_stopped() {
+    let files = directory(&[]);
+    let call = |index: usize, command: &str| {
+        let function = json!({"name": "run_command", "arguments": json!({"command": command}).to_string()});
+        let call =
+            json!({"index": index, "id": format!("c{index}"), "type": "function", "function": function});
+        json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+    };
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    let three = vec![
+        call(0, "echo whole > a; cat a"),
+        call(1, "echo half > b; cat b; sleep 60"),
+        call(2, "echo never > c"),
+        end,
+    ];
+    let server = Server::new(vec![Reply::Stream(three), says("Stopped.")]);
+    let mut terminal = Terminal::start(&files, &["--base-url", server.url(), "--unsafe", "--color", "never"]);
+    terminal.until("> ");
+    terminal.write("work\r");
+    terminal.until("│ half");
+    terminal.write("\u{1b}");
+    terminal.until("cancelled\r\n");
+    terminal.until("> ");
+    terminal.write("what ran?\r");
+    terminal.until("Stopped.");
+    terminal.until("> ");
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
+    let messages = server.completions()[1].body["messages"].clone();
+    let told: Vec<&str> = (3..6).map(|place| messages[place]["content"].as_str().unwrap()).collect();
+    assert!(told[0].contains("whole") && !told[0].contains("cancelled"), "{told:#?}");
+    assert!(
+        told[1].contains("cancelled by the user. Partial output:") && told[1].contains("half"),
+        "{told:#?}"
+    );
+    assert_eq!(told[2], "Error: cancelled by the user.");
+    assert!(!files.path().join("c").exists());
+}
+
+#[test]
+fn a_program_that_is_told_to_end_while_the_model_works_ends() {
+    let files = directory(&[]);
+    let server = Server::new(vec![Reply::Silence(words("It is a long story and it "))]);
+    let mut terminal = Terminal::start(&files, &["--base-url", server.url()]);
+    terminal.until("> ");
+    terminal.write("tell me\r");
+    terminal.until("a long story and");
+    terminal.terminate();
+    let (seen, code) = terminal.end();
+    assert!(code == 143 && seen.contains("cancelled") && !seen.contains("Ctrl-C again"), "{code}: {seen:?}");
+}
+
+#[test]
 fn a_conversation_may_come_from_a_pipe_and_an_error_does_not_end_it() {
     let error = json!({"error": {"message": "no such model"}}).to_string();
     let server = Server::new(vec![Reply::Status(404, error), says("Hello.")]);

@@ -14,10 +14,9 @@ fn asked(server: &Server) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_typed_while_the_model_works_is_asked_next_and_esc_stops_it() {
+fn esc_stops_the_model_and_what_was_typed_meanwhile_stands_in_the_line() {
     let files = directory(&[]);
-    let server =
-        Server::new(vec![Reply::Silence(words("It begins well and ")), says("Next."), says("Last.")]);
+    let server = Server::new(vec![Reply::Silence(words("It begins well and ")), says("Next.")]);
     let mut terminal = start(&files, &server, &[]);
     terminal.write("first\r");
     terminal.until("begins well");
@@ -25,15 +24,109 @@ fn what_is_typed_while_the_model_works_is_asked_next_and_esc_stops_it() {
     terminal.until("> thi");
     terminal.write("\u{1b}");
     terminal.until("cancelled");
+    // What waits is not asked by itself after that.
+    terminal.until("> second");
+    terminal.until("thi");
+    terminal.write("rd\r");
+    terminal.until("Next.");
+    end(terminal);
+    assert_eq!(asked(&server), ["first", "second\nthird"]);
+    let messages = server.completions()[1].body["messages"].clone();
+    assert_eq!(messages[2]["content"], "It begins well and", "what came is kept: {messages:#}");
+}
+
+#[test]
+fn what_is_typed_while_the_model_works_is_asked_next() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello."), says("Next."), says("Last.")]);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("first\r");
+    terminal.until("\u{1b}[?2004h");
+    terminal.until("reading the prompt");
+    terminal.write("second\rthird\r\u{1b}[A");
+    terminal.until("> third");
+    drop(held);
     terminal.until("> second");
     terminal.until("Next.");
-    terminal.until("> thi");
-    terminal.write("rd\r");
+    terminal.until("> third");
+    terminal.write("\r");
     terminal.until("Last.");
     end(terminal);
     assert_eq!(asked(&server), ["first", "second", "third"]);
+}
+
+#[test]
+fn a_question_stopped_before_anything_came_stands_in_the_line_and_in_no_request() {
+    let files = directory(&[]);
+    let server = Server::new(vec![Reply::Silence(Vec::new()), says("Right.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("a wrong one\r");
+    terminal.until("\u{1b}[?2004h");
+    terminal.until("reading the prompt");
+    terminal.write("\u{1b}");
+    terminal.until("goes on without this question");
+    terminal.until("> a wrong one");
+    terminal.write("\u{15}a right one\r");
+    terminal.until("Right.");
+    end(terminal);
     let messages = server.completions()[1].body["messages"].clone();
-    assert_eq!(messages[2]["content"], "It begins well and", "what came is kept: {messages:#}");
+    assert_eq!((messages.as_array().unwrap().len(), &messages[1]["content"]), (2, &json!("a right one")));
+}
+
+#[test]
+fn ctrl_c_takes_a_draft_away_and_up_brings_it_back() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("a draft");
+    terminal.until("a draft");
+    terminal.write("\u{3}");
+    terminal.until("> ");
+    terminal.write("\u{12}");
+    terminal.until("search for");
+    terminal.write("\u{3}");
+    terminal.until("> ");
+    terminal.write("\u{1b}[A");
+    let seen = terminal.until("a draft");
+    assert!(!seen.contains("Ctrl-C again"), "{seen:?}");
+    terminal.write("\r");
+    terminal.until("Hello.");
+    end(terminal);
+    assert_eq!(asked(&server), ["a draft"]);
+}
+
+#[test]
+fn a_screen_reader_hears_what_the_first_ctrl_c_means() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello.")]);
+    let arguments = ["--base-url", server.url()];
+    let mut terminal = Terminal::with(&files, &arguments, 100, &[("DEL_PLAIN", "1")]);
+    terminal.until("`exit` ends");
+    terminal.until("> ");
+    terminal.write("\u{3}");
+    terminal.until("Ctrl-C again");
+    terminal.until("> ");
+    terminal.write("hi\r");
+    terminal.until("Hello.");
+    terminal.until("> ");
+    terminal.write("\u{3}");
+    terminal.until("Ctrl-C again");
+    terminal.write("\u{3}");
+    assert_eq!(terminal.end().1, 130);
+}
+
+#[test]
+fn what_is_typed_has_the_colour_of_the_terminal() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello.")]);
+    let arguments = ["--base-url", server.url(), "--color", "always"];
+    let mut terminal = Terminal::with(&files, &arguments, 100, &[]);
+    terminal.until("> ");
+    terminal.write("hello");
+    let seen = terminal.until("hello");
+    assert!(!seen.contains("\u{1b}[37m"), "{seen:?}");
+    terminal.kill();
 }
 
 #[test]
@@ -101,6 +194,7 @@ fn a_paste_while_the_model_works_is_one_question() {
     terminal.until("1 question waits");
     terminal.write("\u{1b}");
     terminal.until("> look: [paste 1: 10000 lines] sum it up");
+    terminal.write("\r");
     terminal.until("Seen.");
     terminal.until("> ");
     end(terminal);

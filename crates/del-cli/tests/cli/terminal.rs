@@ -32,10 +32,22 @@ impl Terminal {
         columns: u16,
         variables: &[(&str, &str)],
     ) -> Self {
+        let command = Command::new(env!("CARGO_BIN_EXE_del")).args(arguments);
+        Self::with_command(command, directory, columns, variables)
+    }
+
+    /// The program, with a pipe behind its standard output that ends at the same terminal.
+    pub(crate) fn piped(directory: &TempDir, arguments: &[&str]) -> Self {
+        let command = Command::new("/bin/sh")
+            .args(["-c", "\"$0\" \"$@\" | cat", env!("CARGO_BIN_EXE_del")])
+            .args(arguments);
+        Self::with_command(command, directory, 80, &[("NO_COLOR", "1")])
+    }
+
+    fn with_command(command: Command, directory: &TempDir, columns: u16, variables: &[(&str, &str)]) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(pty_process::Size::new(40, columns)).unwrap();
-        let mut command =
-            Command::new(env!("CARGO_BIN_EXE_del")).args(arguments).current_dir(directory.path());
+        let mut command = command.current_dir(directory.path());
         for name in SETTINGS {
             command = command.env_remove(name);
         }
@@ -63,6 +75,11 @@ impl Terminal {
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Tells the program to end.
+    pub(crate) fn terminate(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
     }
 
     /// Closes the window, and waits for the program to end.

@@ -150,7 +150,10 @@ impl Chat {
                 ));
             }
             Ok(false) => say("there is nothing to sum up yet"),
-            Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
+            Err(Failure::Cancelled) => {
+                say(&self.paint.yellow("cancelled"));
+                self.stopped = true;
+            }
             Err(failure) => self.fail(&exit::line(&failure.into())),
         }
         Ok(())

@@ -9,7 +9,7 @@ mod popup;
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -20,13 +20,14 @@ use history::History;
 use keys::Keys;
 use popup::{Popup, Shared};
 use reedline::{
-    Color, EditCommand, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu, Signal,
-    ValidationResult, Validator,
+    Color, EditCommand, HistoryItem, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu,
+    Signal, SimpleMatchHighlighter, ValidationResult, Validator,
 };
 use rustix::process::{Signal as ProcessSignal, kill_current_process_group};
 
 use super::word::Name;
 use crate::consent::editing;
+use crate::interrupt::Interrupt;
 use crate::prompts;
 use crate::screen::look::Look;
 use crate::screen::pastes::Pastes;
@@ -52,6 +53,8 @@ struct Drawn {
     /// How often Shift-Tab was pressed since the line began. It does not end the line: what is typed behind it in one go
     /// would be lost.
     presses: Arc<AtomicUsize>,
+    /// A key was pressed since then that is not Ctrl-C.
+    touched: Arc<AtomicBool>,
     /// Words behind commands.
     behind: Behind,
     /// Where the user's editor finds the text.
@@ -61,8 +64,10 @@ struct Drawn {
 /// What was read.
 pub(super) enum Read {
     Line(String),
-    /// Ctrl-C.
-    Interrupted,
+    /// Ctrl-C, where nothing was typed; `at_once` where no other key was pressed before it.
+    Interrupted {
+        at_once: bool,
+    },
     /// Ctrl-D, or the end of the input.
     End,
 }
@@ -98,10 +103,20 @@ impl Lines {
 
     /// Reads one, below a status, beginning with what was `typed` before. The first of the statuses is that of now, the
     /// others are those after each press of Shift-Tab, in a circle. What was read, and how often that was pressed.
-    pub(super) fn read(&mut self, statuses: Vec<String>, typed: &str) -> Result<(Read, usize)> {
+    pub(super) fn read(
+        &mut self,
+        statuses: Vec<String>,
+        typed: &str,
+        interrupt: &Interrupt,
+    ) -> Result<(Read, usize)> {
         match &mut self.reader {
             Reader::Drawn(drawn) => drawn.read(statuses, typed),
-            Reader::Plain { prompt } => Ok((plain(*prompt, statuses.first().map_or("", String::as_str))?, 0)),
+            Reader::Plain { prompt } => {
+                interrupt.spare(*prompt);
+                let read = plain(*prompt, statuses.first().map_or("", String::as_str));
+                interrupt.spare(false);
+                Ok((read?, 0))
+            }
         }
     }
 
@@ -129,11 +144,13 @@ impl Drawn {
         history: Option<&History>,
     ) -> Self {
         let (shared, behind) = (Arc::new(Shared::default()), Behind::default());
-        let presses = Arc::default();
-        let keys = Keys::new(pastes.clone(), Arc::clone(&shared), Arc::clone(&presses));
+        let (presses, touched) = (Arc::default(), Arc::default());
+        let keys = Keys::new(pastes.clone(), Arc::clone(&shared), Arc::clone(&presses), Arc::clone(&touched));
         let mut editor = Reedline::create()
             .use_bracketed_paste(true)
             .with_ansi_colors(look.paint.is_on())
+            // In the terminal's own colour: others may be that of its ground.
+            .with_highlighter(Box::new(SimpleMatchHighlighter::default()))
             .with_validator(Box::new(GoesOn))
             .with_completer(Box::new(Words::new(directory, Arc::clone(prompts), Arc::clone(&behind))))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(look, shared))))
@@ -150,7 +167,7 @@ impl Drawn {
             editor = editor.with_buffer_editor(command, path);
             folder = Some(place);
         }
-        Self { editor, pastes, kitty: speaks_kitty(), presses, behind, _folder: folder }
+        Self { editor, pastes, kitty: speaks_kitty(), presses, touched, behind, _folder: folder }
     }
 
     fn read(&mut self, statuses: Vec<String>, typed: &str) -> Result<(Read, usize)> {
@@ -158,19 +175,36 @@ impl Drawn {
             self.editor.run_edit_commands(&[EditCommand::InsertString(typed.to_owned())]);
         }
         self.presses.store(0, Ordering::Relaxed);
+        self.touched.store(false, Ordering::Relaxed);
         let above = Above { statuses, presses: Arc::clone(&self.presses) };
         let signal = loop {
             match self.signal(&above)? {
-                Signal::HostCommand(_) => suspend(),
+                Signal::HostCommand(command) if command == keys::STOP => suspend(),
+                Signal::HostCommand(_) if self.take_away() => {}
+                Signal::HostCommand(_) => {
+                    put("\n");
+                    break Signal::CtrlC;
+                }
                 signal => break signal,
             }
         };
         let read = match signal {
             Signal::Success(line) => Read::Line(self.pastes.unfold(&line.replace("\\\n", "\n"))),
-            Signal::CtrlC => Read::Interrupted,
+            Signal::CtrlC => Read::Interrupted { at_once: !self.touched.load(Ordering::Relaxed) },
             _ => Read::End,
         };
         Ok((read, self.presses.load(Ordering::Relaxed)))
+    }
+
+    /// Takes away what was typed, which Up brings back. Whether there was anything.
+    fn take_away(&mut self) -> bool {
+        let text = self.editor.current_buffer_contents().to_owned();
+        if !text.trim().is_empty() {
+            // Without a history there is nothing to bring it back.
+            let _ = self.editor.history_mut().save(HistoryItem::from_command_line(&text));
+        }
+        self.editor.run_edit_commands(&[EditCommand::Clear]);
+        !text.is_empty()
     }
 
     /// What ends the editing of the line, for good or for now.

@@ -70,9 +70,12 @@ impl Typed {
     /// Takes the first key or character; how many bytes it has, if it is whole.
     fn key(&mut self, bytes: &[u8], escaped: &mut bool) -> Option<usize> {
         match bytes {
-            // A key with a name. Of them, only a paste means something here.
+            // A key with a name. Of them, only a paste and the arrow up mean something here.
             [ESC, b'[' | b'O', name @ ..] => {
                 let end = name.iter().position(|byte| (b'@'..=b'~').contains(byte))?;
+                if name[..=end] == *b"A" {
+                    self.take_back();
+                }
                 if bytes.starts_with(PASTE) {
                     self.pasted = Some(Vec::new());
                 }
@@ -82,7 +85,14 @@ impl Typed {
                 self.text.push('\n');
                 return Some(2);
             }
-            [ESC, ..] => *escaped = true,
+            [ESC] | [ESC, ESC, ..] => *escaped = true,
+            // Alt and another key, which means nothing here.
+            [ESC, rest @ ..] => {
+                let kept = self.text.len();
+                let taken = self.character(rest);
+                self.text.truncate(kept);
+                return taken.map(|count| count + 1);
+            }
             [b'\r', ..] => {
                 let question = std::mem::take(&mut self.text);
                 if !question.trim().is_empty() {
@@ -116,6 +126,16 @@ impl Typed {
         Some(c.len_utf8())
     }
 
+    /// The question that was sent last stands in the line again, before what was typed since.
+    fn take_back(&mut self) {
+        if let Some(mut question) = self.questions.pop_back() {
+            if !self.text.is_empty() {
+                question.extend(["\n", self.text.as_str()]);
+            }
+            self.text = question;
+        }
+    }
+
     fn end_paste(&mut self) {
         if let Some(pasted) = self.pasted.take() {
             self.text.push_str(&self.pastes.fold(&String::from_utf8_lossy(&pasted)));
@@ -134,7 +154,7 @@ mod tests {
     #[test]
     fn what_is_typed_is_kept_and_esc_alone_stops() {
         let mut typed = Typed::default();
-        assert!(!typed.take(b"first\rsec\x1b[A\x1b[1;5Cond\x7f\x7fn\xc3"));
+        assert!(!typed.take(b"first\rsec\x1b[C\x1b[1;5Cond\x7f\x7fn\xc3"));
         assert!(!typed.take(b"\xa4 word gone\x17here\n\xff"));
         assert_eq!(typed.questions, ["first"]);
         assert_eq!(typed.text, "seconä word here\n");
@@ -142,6 +162,19 @@ mod tests {
         assert!(typed.take(b"x\x1b"));
         typed.take(b"\x15\r");
         assert_eq!((typed.questions.len(), typed.text.as_str()), (1, ""));
+    }
+
+    #[test]
+    fn up_takes_back_what_was_sent_last_and_alt_inserts_nothing() {
+        let mut typed = Typed::default();
+        assert!(!typed.take(b"first\rsecond\rthird\x1b[A"));
+        assert_eq!(typed.questions, ["first"]);
+        assert_eq!(typed.text, "second\nthird");
+        typed.take(b"\x15\x1bOA\x1b[A");
+        assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "first"));
+        assert!(!typed.take("\x1bb\x1bä\x1b\x7f!".as_bytes()));
+        assert_eq!(typed.text, "first!");
+        assert!(typed.take(b"\x1b\x1b"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What keys do, besides those that everybody knows from Emacs and the shell.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossterm::event::{Event, KeyEvent};
 use reedline::{
@@ -12,18 +12,29 @@ use reedline::{
 use super::popup::{NAME, Shared};
 use crate::screen::pastes::Pastes;
 
+/// What the line is left for: to stop the program, and to hear Ctrl-C.
+pub(super) const STOP: &str = "stop";
+const INTERRUPT: &str = "interrupt";
+
 pub(super) struct Keys {
     usual: Emacs,
     pastes: Pastes,
     popup: Arc<Shared>,
     /// How often Shift-Tab was pressed.
     presses: Arc<AtomicUsize>,
+    /// Another key than Ctrl-C was pressed.
+    touched: Arc<AtomicBool>,
     /// Ctrl-X was pressed, and waits for its second key.
     chord: bool,
 }
 
 impl Keys {
-    pub(super) fn new(pastes: Pastes, popup: Arc<Shared>, presses: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(
+        pastes: Pastes,
+        popup: Arc<Shared>,
+        presses: Arc<AtomicUsize>,
+        touched: Arc<AtomicBool>,
+    ) -> Self {
         let mut bindings = default_emacs_keybindings();
         let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
@@ -37,16 +48,26 @@ impl Keys {
         bindings.add_binding(
             KeyModifiers::CONTROL,
             KeyCode::Char('z'),
-            ReedlineEvent::ExecuteHostCommand(String::new()),
+            ReedlineEvent::ExecuteHostCommand(STOP.to_owned()),
         );
+        // While earlier questions are searched, several events at once are none, and Esc ends that.
+        let interrupt = ReedlineEvent::UntilFound(vec![
+            ReedlineEvent::Multiple(vec![
+                ReedlineEvent::Esc,
+                ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned()),
+            ]),
+            ReedlineEvent::Esc,
+        ]);
+        bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), interrupt);
         let next =
             ReedlineEvent::UntilFound(vec![ReedlineEvent::MenuAccept, ReedlineEvent::Menu(NAME.to_owned())]);
         bindings.add_binding(KeyModifiers::NONE, KeyCode::Tab, next);
-        Self { usual: Emacs::new(bindings), pastes, popup, presses, chord: false }
+        Self { usual: Emacs::new(bindings), pastes, popup, presses, touched, chord: false }
     }
 
     fn key(&mut self, key: KeyEvent) -> Option<ReedlineEvent> {
         let control = key.modifiers == KeyModifiers::CONTROL;
+        self.touched.fetch_or(!(control && key.code == KeyCode::Char('c')), Ordering::Relaxed);
         if std::mem::take(&mut self.chord) {
             return Some(match key.code {
                 KeyCode::Char('e') if control => ReedlineEvent::OpenEditor,
