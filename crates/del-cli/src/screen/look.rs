@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal;
 
+use rustix::fs::{FileType, fstat};
+
 use crate::colour::{Paint, When};
 use crate::terminal;
 
@@ -39,7 +41,7 @@ impl Look {
 
     /// In these colours, and else as the environment has it.
     pub(crate) fn with(paint: Paint) -> Self {
-        Self { paint, unicode: is_unicode(), plain: is_plain(), spoken: spoken() }
+        Self { paint, unicode: is_unicode(), plain: is_plain(), spoken: is_plain() }
     }
 
     pub(crate) fn signs(self) -> Signs {
@@ -52,13 +54,18 @@ pub(crate) fn redraws() -> bool {
     std::io::stderr().is_terminal() && !is_plain()
 }
 
-fn is_plain() -> bool {
-    spoken() || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+/// Whether nothing else goes to the terminal meanwhile: what is piped may come there as well, and would stand in the row
+/// that is drawn anew.
+pub(crate) fn is_alone() -> bool {
+    let out = std::io::stdout();
+    out.is_terminal()
+        || !fstat(&out).is_ok_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::Fifo)
 }
 
-/// `DEL_PLAIN` asks for output that is read from top to bottom.
-fn spoken() -> bool {
+/// `DEL_PLAIN` asks for output that is read from top to bottom, and a terminal that can do nothing else has no other.
+fn is_plain() -> bool {
     std::env::var_os("DEL_PLAIN").is_some_and(|value| !value.is_empty() && value != "0")
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Whether the locale says that text is UTF-8. One that says nothing is taken for a system without locales.

@@ -294,8 +294,8 @@ impl Stage {
 impl State {
     fn new(look: Look) -> Self {
         Self {
-            redraws: look::redraws(),
-            told: look.plain && io::stderr().is_terminal(),
+            redraws: look::redraws() && look::is_alone(),
+            told: (look.plain || !look::is_alone()) && io::stderr().is_terminal(),
             held: false,
             column: 0,
             stream: Stream::Err,

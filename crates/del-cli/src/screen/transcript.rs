@@ -118,6 +118,7 @@ impl Transcript {
 
     fn text(&mut self, piece: &str) {
         if !self.shown.live || self.shown.debug {
+            self.stage.doing(if self.repeats { REPEATS } else { "writing" });
             self.text.push_str(piece);
             return;
         }

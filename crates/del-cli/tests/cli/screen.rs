@@ -36,8 +36,8 @@ fn a_retry_counts_down() {
     let busy = json!({"error": {"message": "loading model"}}).to_string();
     let server = Server::new(vec![Reply::Status(503, busy), says("Now.")]);
     let mut terminal = ask(&server, 80, &[("NO_COLOR", "1")], &[]);
-    terminal.until("loading model; try 2 of 5");
-    terminal.until("try 2 of 5 in 1 s");
+    terminal.until("loading model; try 2 of 12");
+    terminal.until("try 2 of 12 in 1 s");
     let (seen, code) = terminal.end();
     assert!(code == 0 && seen.contains("Now."), "{seen:?}");
 }
@@ -119,13 +119,16 @@ fn raw_answers_are_what_the_model_wrote() {
 #[test]
 fn a_screen_reader_gets_lines_from_top_to_bottom() {
     let files = directory(&[("a.txt", "forty-two\n")]);
-    let server = Server::new(vec![calls("c1", "read_file", &json!({"file_path": "a.txt"})), says(MARKDOWN)]);
-    let options = ["-p", "go", "--base-url", server.url()];
-    let variables = [("DEL_PLAIN", "1"), ("NO_COLOR", "1")];
-    let (seen, code) = Terminal::with(&files, &options, 80, &variables).end();
-    assert!(code == 0 && !seen.contains('\u{1b}'), "{seen:?}");
-    for says in ["... reading the prompt\r\n", "call: read_file(", "result: 1  forty-two", "• an item"] {
-        assert!(seen.contains(says), "expected {says:?}: {seen:?}");
+    for plain in [("DEL_PLAIN", "1"), ("TERM", "dumb")] {
+        let server =
+            Server::new(vec![calls("c1", "read_file", &json!({"file_path": "a.txt"})), says(MARKDOWN)]);
+        let options = ["-p", "go", "--base-url", server.url()];
+        let (seen, code) = Terminal::with(&files, &options, 80, &[plain, ("NO_COLOR", "1")]).end();
+        assert!(code == 0 && !seen.contains('\u{1b}'), "{seen:?}");
+        for says in ["... reading the prompt\r\n", "call: read_file(", "result: 1  forty-two", "• an item"]
+        {
+            assert!(seen.contains(says), "expected {says:?}: {seen:?}");
+        }
     }
 }
 
@@ -159,4 +162,14 @@ fn a_hundred_thousand_tokens_cost_little_more_than_themselves() {
     assert_eq!(code, 0);
     // The sign of life, which is drawn by the clock, is the smaller part on any machine.
     assert!(seen.len() < text.len() * 20, "{} for {}", seen.len(), text.len());
+}
+
+#[test]
+fn nothing_is_drawn_anew_where_what_is_piped_may_come_to_the_same_terminal() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello there.")]);
+    let (seen, code) = Terminal::piped(&files, &["-p", "go", "--base-url", server.url()]).end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert!(seen.contains("... writing\r\n") && seen.contains("Hello there."), "{seen:?}");
+    assert!(!seen.contains('\u{1b}'), "{seen:?}");
 }
