@@ -305,6 +305,17 @@ mod tests {
     }
 
     #[test]
+    fn a_table_with_more_columns_than_fit_is_told_as_it_is_heard() {
+        let row = |cell: &str| format!("|{}\n", format!(" {cell} |").repeat(6));
+        let table = row("a long name") + &row("---") + &row("a value");
+        let shown = whole(&table, 40, false);
+        assert!(shown.starts_with("Table: a long name, a long name"), "{shown}");
+        assert!(shown.contains("a long name: a value; a long name:"), "{shown}");
+        assert!(shown.lines().all(|line| line.len() <= 40), "{shown}");
+        assert!(whole(&table, 60, false).contains('│'));
+    }
+
+    #[test]
     fn a_table_that_is_heard_names_its_columns_in_each_row() {
         let mut markdown = Markdown::new(40, false).spoken(true);
         let shown = markdown.push("| Name | Count |\n|---|--:|\n| `a` | 1 |\n| b | |\n") + &markdown.finish();

@@ -1,5 +1,7 @@
 //! Emphasis, code and links inside a line. A span goes out when its end is there: what was written is never taken back.
 
+use std::ops::Range;
+
 use super::flow::{Flow, Style};
 
 /// Text that waits for the end of a span.
@@ -14,6 +16,23 @@ pub(super) struct Inline {
 
 /// Bytes after which nothing is a span any more.
 const LONGEST: usize = 600;
+/// Bytes of a span that each character may decide about.
+const SURE: usize = 12;
+/// Names of characters that models write, and what they mean. Not by number: that could be any.
+const ENTITIES: [(&str, &str); 12] = [
+    ("amp", "&"),
+    ("lt", "<"),
+    ("gt", ">"),
+    ("quot", "\""),
+    ("apos", "'"),
+    ("#39", "'"),
+    ("nbsp", " "),
+    ("mdash", "—"),
+    ("ndash", "–"),
+    ("hellip", "…"),
+    ("rarr", "→"),
+    ("copy", "©"),
+];
 
 /// What stands at the front of the held text.
 enum Front {
@@ -23,6 +42,8 @@ enum Front {
     Said { said: String, style: Style, taken: usize },
     /// A span of so many bytes, its delimiters as long on both sides, with other spans in it.
     Span { style: Style, mark: usize, taken: usize },
+    /// A link of so many bytes: spans, and where it leads.
+    Link { name: Range<usize>, behind: String, taken: usize },
     /// It depends on what follows.
     Open,
 }
@@ -40,7 +61,7 @@ impl Inline {
         }
         self.held.push(c);
         // Only these, or what stands behind a run of them, can decide anything.
-        if is_special(c) || self.held.len() < 8 || self.held.len() > LONGEST || ends_run(&self.held) {
+        if is_special(c) || self.held.len() < SURE || self.held.len() > LONGEST || ends_run(&self.held) {
             self.settle(false, flow);
         }
     }
@@ -79,6 +100,12 @@ fn write<'t>(text: &'t str, before: Option<char>, base: Style, over: bool, flow:
                 flow.text(&said, base.and(style));
                 taken
             }
+            Front::Link { name, behind, taken } => {
+                let style = base.and(Style::UNDERLINED);
+                write(&rest[name], None, style, true, flow);
+                flow.text(&behind, style);
+                taken
+            }
             Front::Span { style, mark, taken } => {
                 write(
                     &rest[mark..taken - mark],
@@ -97,7 +124,7 @@ fn write<'t>(text: &'t str, before: Option<char>, base: Style, over: bool, flow:
 }
 
 fn is_special(c: char) -> bool {
-    matches!(c, '*' | '_' | '`' | '~' | '[' | ']' | '(' | ')' | '\\' | '!')
+    matches!(c, '*' | '_' | '`' | '~' | '[' | ']' | '(' | ')' | '\\' | '!' | '&' | ';')
 }
 
 fn ends_run(text: &str) -> bool {
@@ -106,11 +133,12 @@ fn ends_run(text: &str) -> bool {
 
 fn front(text: &str, before: Option<char>, over: bool, coloured: bool) -> Front {
     // Where styles cannot be seen, the marks are what there is to see.
-    if !coloured {
-        return Front::Text(text.len());
+    if !coloured && !text.starts_with('&') {
+        return Front::Text(text.find('&').unwrap_or(text.len()));
     }
     let Some(first) = text.chars().next() else { return Front::Open };
     match first {
+        '&' => entity(text, over),
         '\\' => match text[1..].chars().next() {
             Some(c) if c.is_ascii_punctuation() => {
                 Front::Said { said: c.to_string(), style: Style::PLAIN, taken: 2 }
@@ -128,9 +156,27 @@ fn front(text: &str, before: Option<char>, over: bool, coloured: bool) -> Front 
             _ => Front::Text(1),
         },
         _ => {
-            let plain = text.find(['*', '_', '`', '~', '[', '\\', '!']);
+            let plain = text.find(['*', '_', '`', '~', '[', '\\', '!', '&']);
             Front::Text(plain.unwrap_or(text.len()).max(first.len_utf8()))
         }
+    }
+}
+
+/// A character by its name, as in a page.
+fn entity(text: &str, over: bool) -> Front {
+    const LONGEST: usize = 6;
+    let named = text[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '#');
+    match named {
+        Some(end) if text[1 + end..].starts_with(';') => {
+            match ENTITIES.iter().find(|(name, _)| *name == &text[1..=end]) {
+                Some((_, said)) => {
+                    Front::Said { said: (*said).to_owned(), style: Style::PLAIN, taken: end + 2 }
+                }
+                None => Front::Text(1),
+            }
+        }
+        None if !over && text.len() <= 1 + LONGEST => Front::Open,
+        _ => Front::Text(1),
     }
 }
 
@@ -158,14 +204,9 @@ fn code(text: &str, over: bool) -> Front {
 
 fn emphasis(text: &str, mark: char, before: Option<char>, over: bool) -> Front {
     let length = run(text, mark);
-    let style = match (mark, length) {
-        ('~', 2) => Style::STRUCK,
-        ('~', _) => return if over || length < text.len() { Front::Text(length) } else { Front::Open },
-        (_, 1) => Style::ITALIC,
-        (_, 2) => Style::BOLD,
-        (_, 3) => Style::BOLD.and(Style::ITALIC),
-        _ => return Front::Text(length),
-    };
+    if length > 3 || mark == '~' && length != 2 {
+        return if mark != '~' || over || length < text.len() { Front::Text(length) } else { Front::Open };
+    }
     let Some(next) = text[length..].chars().next() else {
         return if over { Front::Text(length) } else { Front::Open };
     };
@@ -174,24 +215,77 @@ fn emphasis(text: &str, mark: char, before: Option<char>, over: bool) -> Front {
     if next.is_whitespace() || in_word {
         return Front::Text(length);
     }
-    let mut at = length;
-    while let Some(found) = text[at..].find(mark) {
-        let start = at + found;
-        let end = start + run(&text[start..], mark);
-        let closes = !text[..start].ends_with(char::is_whitespace) && !text[..start].ends_with('\\');
-        let in_word = mark == '_' && text[end..].chars().next().is_some_and(char::is_alphanumeric);
-        if closes
-            && !in_word
-            && end - start >= length
-            && (over || end < text.len())
-            && !inside_code(&text[..start])
-        {
-            let taken = if end - start == length { end } else { end.min(start + length) };
-            return Front::Span { style, mark: length, taken };
-        }
-        at = end;
+    let unclosed = || if over { Front::Text(length) } else { Front::Open };
+    // Three may be one around two, or two around one: the first that closes says so.
+    let (outer, inner) = match closing(text, mark, length, over).next() {
+        Some((_, first @ 1..=2)) if length == 3 => (3 - first, Some(first)),
+        Some(_) => (length, None),
+        None => return unclosed(),
+    };
+    let style = match (mark, outer) {
+        ('~', _) => Style::STRUCK,
+        (_, 1) => Style::ITALIC,
+        (_, 2) => Style::BOLD,
+        _ => Style::BOLD.and(Style::ITALIC),
+    };
+    match end(text, mark, length, outer, inner, over) {
+        Some(taken) => Front::Span { style, mark: outer, taken },
+        None => unclosed(),
     }
-    if over { Front::Text(length) } else { Front::Open }
+}
+
+/// The runs of a mark behind `at` that can close something: where each stands, and how long it is.
+fn closing(text: &str, mark: char, at: usize, over: bool) -> impl Iterator<Item = (usize, usize)> {
+    runs(text, mark, at).filter(move |(start, length)| closes(text, mark, *start, *length, over))
+}
+
+fn runs(text: &str, mark: char, mut at: usize) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(mark)?;
+        let length = run(&text[start..], mark);
+        at = start + length;
+        Some((start, length))
+    })
+}
+
+fn closes(text: &str, mark: char, start: usize, length: usize, over: bool) -> bool {
+    let end = start + length;
+    let in_word = mark == '_' && text[end..].chars().next().is_some_and(char::is_alphanumeric);
+    !text[..start].ends_with(char::is_whitespace)
+        && !text[..start].ends_with('\\')
+        && !in_word
+        // A run at the very end may become longer.
+        && (over || end < text.len())
+        && !inside_code(&text[..start])
+}
+
+/// Where a span ends whose mark is `outer` long; `inner` is the length of one inside that is open from the start. One of
+/// another length inside it may hold marks of its own.
+fn end(
+    text: &str,
+    mark: char,
+    from: usize,
+    outer: usize,
+    mut inner: Option<usize>,
+    over: bool,
+) -> Option<usize> {
+    for (start, length) in runs(text, mark, from) {
+        let end = start + length;
+        let begins = text[..start].ends_with(char::is_whitespace)
+            && text[end..].chars().next().is_some_and(|c| !c.is_whitespace())
+            && !inside_code(&text[..start]);
+        if begins && length != outer && length < 3 {
+            inner = Some(length);
+        } else if !closes(text, mark, start, length, over) {
+        } else if length == outer || inner.is_some_and(|inner| inner + outer == length) {
+            return Some(end);
+        } else if inner == Some(length) {
+            inner = None;
+        } else if length > outer && inner.is_none() {
+            return Some(start + outer);
+        }
+    }
+    None
 }
 
 fn inside_code(text: &str) -> bool {
@@ -209,11 +303,15 @@ fn link(text: &str, at: usize, over: bool) -> Front {
     }
     let Some(end) = text[close..].find(')').map(|found| close + found) else { return unknown() };
     let (name, address) = (&text[at + 1..close], &text[close + 2..end]);
-    let said = match address.split_whitespace().next().unwrap_or_default() {
-        address if name.is_empty() || name == address => address.to_owned(),
-        address => format!("{name} ({address})"),
-    };
-    Front::Said { said, style: Style::UNDERLINED, taken: end + 1 }
+    match address.split_whitespace().next().unwrap_or_default() {
+        address if name.is_empty() || name == address => {
+            Front::Said { said: address.to_owned(), style: Style::UNDERLINED, taken: end + 1 }
+        }
+        address => {
+            let behind = format!(" ({address})");
+            Front::Link { name: at + 1..close, behind, taken: end + 1 }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -260,6 +358,14 @@ mod tests {
             ("**bold with `code`** end", "<b>bold with<> \u{1b}[0;1;36mcode<> end"),
             ("[the book](https://a.b/c) says", "<u>the book (https://a.b/c)<> says"),
             ("![](a.png)", "<u>a.png<>"),
+            ("*it **both** it* x", "<i>it<> <bi>both<> <i>it<> x"),
+            ("***both** it* x", "<bi>both<> <i>it<> x"),
+            ("***both* bold** x", "<bi>both<> <b>bold<> x"),
+            ("*it **both*** x", "<i>it<> <bi>both<> x"),
+            ("**a *b** c", "<b>a *b<> c"),
+            ("[the **book**](https://a.b) x", "<u>the<> \u{1b}[0;1;4mbook<> <u>(https://a.b)<> x"),
+            ("a &lt; b &amp;&amp; c&nbsp;&mdash; d &hellip;", "a < b && c — d …"),
+            ("`&lt;` stays", "<c>&lt;<> stays"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }
@@ -276,6 +382,7 @@ mod tests {
             "a [ ] box",
             "~5 and ~/src",
             "!important",
+            "AT&T; a & b &unknown; &x",
             "C:\\dir",
         ] {
             assert_eq!(shown(text), text);

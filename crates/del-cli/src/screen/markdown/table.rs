@@ -22,6 +22,8 @@ enum Side {
 
 /// A column is not made narrower than this.
 const NARROWEST: usize = 6;
+/// Columns between two.
+const BORDER: usize = 3;
 
 impl Table {
     pub(super) fn push(&mut self, line: &str) {
@@ -37,7 +39,9 @@ impl Table {
         let lines = std::mem::take(&mut self.lines);
         match lines.get(1).and_then(|line| sides(line)) {
             Some(_) if self.spoken => speak(&lines, flow),
-            Some(sides) => write(&lines, &sides, flow),
+            Some(sides) if write(&lines, &sides, flow) => {}
+            // As whoever hears it has it: a row that breaks anywhere can be read by nobody.
+            Some(_) => speak(&lines, flow),
             None => {
                 for line in &lines {
                     inline::line(line, Style::PLAIN, flow);
@@ -68,7 +72,8 @@ fn speak(lines: &[String], flow: &mut Flow) {
     }
 }
 
-fn write(lines: &[String], sides: &[Side], flow: &mut Flow) {
+/// Writes it with its columns side by side, unless there are more than fit: then nothing is written.
+fn write(lines: &[String], sides: &[Side], flow: &mut Flow) -> bool {
     let mut rows: Vec<Vec<String>> = vec![cells(&lines[0])];
     rows.extend(lines[2..].iter().map(|line| cells(line)));
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -76,6 +81,9 @@ fn write(lines: &[String], sides: &[Side], flow: &mut Flow) {
         row.resize(columns, String::new());
     }
     let widths = widths(&rows, columns, flow);
+    if widths.iter().sum::<usize>() + columns.saturating_sub(1) * BORDER > flow.width() {
+        return false;
+    }
     for (place, row) in rows.iter().enumerate() {
         let base = if place == 0 { Style::BOLD } else { Style::PLAIN };
         let wrapped: Vec<Vec<String>> = row
@@ -100,6 +108,7 @@ fn write(lines: &[String], sides: &[Side], flow: &mut Flow) {
             flow.line(&rule.join("─┼─"));
         }
     }
+    true
 }
 
 /// How wide each column may be, so that all of them fit.
@@ -110,7 +119,7 @@ fn widths(rows: &[Vec<String>], columns: usize, flow: &Flow) -> Vec<usize> {
         cells.flatten().map(|line| wide(&line)).max().unwrap_or(0).max(1)
     };
     let mut widths: Vec<usize> = (0..columns).map(natural).collect();
-    let room = flow.width().saturating_sub(columns.saturating_sub(1) * 3);
+    let room = flow.width().saturating_sub(columns.saturating_sub(1) * BORDER);
     while widths.iter().sum::<usize>() > room {
         let Some(widest) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > NARROWEST)
         else {
