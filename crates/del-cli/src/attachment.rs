@@ -24,6 +24,8 @@ pub(crate) enum Attachment {
 const TEXT: usize = 512 * 1024;
 /// Bytes of an image: APIs take little more.
 const IMAGE: usize = 5 << 20;
+/// What may follow a name in a sentence.
+const PUNCTUATION: [char; 7] = [',', '.', ';', ':', '?', '!', ')'];
 /// Bytes of a PDF.
 const PDF: usize = 64 << 20;
 
@@ -97,9 +99,18 @@ pub(crate) fn named(text: &str, directory: &Path) -> Vec<PathBuf> {
             Some(name) => (true, name),
             None => (false, word.as_str()),
         };
-        let path = path_of(name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']));
+        let path = path_of(name.trim_end_matches(PUNCTUATION));
         let meant = is_name(&path) && (at || path.is_absolute());
         (meant && (at || path.is_file())).then(|| directory.join(path))
+    };
+    words(text).into_iter().filter_map(path).collect()
+}
+
+/// What a text names as `@path`, in quotes where the path has blanks.
+pub(crate) fn mentioned(text: &str) -> Vec<String> {
+    let path = |word: String| {
+        let path = word.strip_prefix('@')?.trim_end_matches(PUNCTUATION);
+        (!path.is_empty()).then(|| path.to_owned())
     };
     words(text).into_iter().filter_map(path).collect()
 }
@@ -231,5 +242,6 @@ mod tests {
         }
         assert_eq!(named("@'a b.png' isn't @c.png", here), [here.join("a b.png"), here.join("c.png")]);
         assert_eq!(named("'tis @c.png", here), [here.join("c.png")]);
+        assert_eq!(mentioned("see @\"my file.txt\", @a.rs. or @ b"), ["my file.txt", "a.rs"]);
     }
 }

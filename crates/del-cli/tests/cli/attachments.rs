@@ -91,6 +91,26 @@ fn a_server_that_refuses_the_image_is_asked_once_and_the_error_says_so() {
 }
 
 #[test]
+fn what_is_no_file_stays_text_and_a_name_may_have_blanks() {
+    let files = directory(&[("my file.txt", "forty-two\n")]);
+    let server = Server::new(vec![says("Yes.")]);
+    let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "--color", "never"], 160, &[]);
+    terminal.until("`exit` ends");
+    terminal.write("is @Override in @angular/core or @\"my file.txt\"?\r");
+    terminal.until("attached my file.txt");
+    let seen = terminal.until("Yes.");
+    assert!(!seen.contains("read_file"), "{seen:?}");
+    terminal.until("> ");
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
+    let asked = server.completions()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(
+        asked.contains("@angular/core") && asked.contains("The file my file.txt:\n     1\tforty-two"),
+        "{asked}"
+    );
+}
+
+#[test]
 fn an_image_is_named_or_its_path_pasted_in_a_conversation() {
     let files = directory(&[]);
     let path = files.path().join("my shot.png");

@@ -25,7 +25,13 @@ impl Chat {
         match data["exit_code"].as_i64() {
             Some(0) => {}
             Some(code) => say(&self.paint.dim(format!("exit code {code}"))),
-            None if data["code"] == Code::Cancelled.as_str() => say(&self.paint.yellow("cancelled")),
+            None if data["code"] == Code::Cancelled.as_str() => {
+                self.stopped = true;
+                say(&self.paint.yellow("cancelled"));
+            }
+            None if data["code"] == Code::Interactive.as_str() => say(&self.paint.yellow(
+                "it wants the terminal for itself, which commands here have not; run it in a shell (Ctrl-Z stops `del` until `fg`)",
+            )),
             // It did not end by itself, or did not begin; what it wrote stands there already.
             None => say(&self.paint.yellow(visible(result.text.lines().next().unwrap_or_default()))),
         }
@@ -78,9 +84,9 @@ impl Chat {
                 }
             }
         }
-        for path in text.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
-            let path = path.trim_end_matches([',', '.', ';', ':', '?', '!', ')']);
-            if path.is_empty() || attachment::is_name(Path::new(path)) {
+        for path in &attachment::mentioned(text) {
+            // `@property` and `@angular/core` are words.
+            if attachment::is_name(Path::new(path)) || !toolbox.directory().join(path).is_file() {
                 continue;
             }
             let arguments = json!({"file_path": path}).to_string();

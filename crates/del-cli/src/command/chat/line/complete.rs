@@ -57,7 +57,10 @@ impl Words {
             files.iter().filter_map(|file| Some((fit(typed, file)?, file))).collect();
         fit.sort_by(|(a, first), (b, second)| b.cmp(a).then_with(|| first.cmp(second)));
         fit.truncate(OFFERED);
-        fit.into_iter().map(|(_, file)| suggestion(format!("@{file}"), None, span)).collect()
+        let named = |file: &String| {
+            if file.contains(char::is_whitespace) { format!("@\"{file}\"") } else { format!("@{file}") }
+        };
+        fit.into_iter().map(|(_, file)| suggestion(named(file), None, span)).collect()
     }
 }
 
@@ -86,14 +89,26 @@ impl Completer for Words {
             } else if let Some(words) = self.words(before) {
                 words
             } else {
-                let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-                match before[start..].strip_prefix('@') {
-                    Some(typed) => self.files(typed, Span::new(start, at)),
+                match begun_file(before) {
+                    Some((start, typed)) => self.files(typed, Span::new(start, at)),
                     None => Vec::new(),
                 }
             };
         CompletionResult::fresh(suggestions)
     }
+}
+
+/// Where the name of a file begins that is typed, and what there is of it: behind `@`, or `@"`, which blanks do not end.
+fn begun_file(before: &str) -> Option<(usize, &str)> {
+    if let Some(start) = before.rfind("@\"") {
+        let typed = &before[start + 2..];
+        if !typed.contains('"') && (start == 0 || before[..start].ends_with(char::is_whitespace)) {
+            return Some((start, typed));
+        }
+    }
+    let start =
+        before.char_indices().rfind(|(_, c)| c.is_whitespace()).map_or(0, |(at, c)| at + c.len_utf8());
+    Some((start, before[start..].strip_prefix('@')?))
 }
 
 /// Whether a word begins with what was typed.
@@ -120,8 +135,8 @@ fn list(directory: &Path) -> Vec<String> {
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .filter_map(|entry| Some(entry.path().strip_prefix(directory).ok()?.to_str()?.to_owned()))
         .take(LOOKED_AT)
-        // A name with a space would end at it.
-        .filter(|path| !path.contains(char::is_whitespace) && del_tools::visible(path) == path.as_str())
+        // A quote would end the quotes around a name with blanks.
+        .filter(|path| !path.contains(['"', '\\']) && del_tools::visible(path) == path.as_str())
         .collect();
     files.sort();
     files
@@ -180,6 +195,10 @@ mod tests {
         assert_eq!(offered("/und"), ["/undo"]);
         assert_eq!(offered("see @mai"), ["@src/main.rs"]);
         assert_eq!(offered("see @"), ["@src/main.rs"]);
+        std::fs::write(folder.path().join("my notes.md"), "").unwrap();
+        assert_eq!(offered("see @"), ["@\"my notes.md\"", "@src/main.rs"]);
+        assert_eq!(offered("see @\"my no"), ["@\"my notes.md\""]);
+        assert!(offered("see @\"my notes.md\" an").is_empty());
         assert_eq!(offered("/model "), ["llama3", "qwen3:8b", "long-anthropic"]);
         assert_eq!(offered("/model l"), ["llama3", "long-anthropic", "qwen3:8b"][..2]);
         assert_eq!(offered("/models q8"), ["qwen3:8b"]);
