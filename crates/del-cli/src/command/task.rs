@@ -33,13 +33,9 @@ const MAX_TURNS: u32 = 25;
 type Outcome = Result<Done, (Exit, String)>;
 
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
-    let (mut question, named) = named(question(prompt, !options.file.is_empty())?, &options.session)?;
-    let images = attach(&mut question, &options.file)?;
-    let schema = options.schema.as_deref().map(Schema::read).transpose()?;
-    if let Some(schema) = &schema {
-        question = schema.added_to(&question);
-    }
     let format = options.format();
+    let Asked { question, images, schema, named } =
+        asked(prompt, options).inspect_err(|error| print_unopened(error, format))?;
     if format == Format::Text {
         stage::open(Look::find(common.color));
     }
@@ -89,6 +85,25 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         Ok(_) => Ok(Exit::Done),
         Err((exit, why)) => Err(exit.because(why)),
     }
+}
+
+/// All that is asked.
+struct Asked {
+    question: String,
+    images: Vec<Image>,
+    schema: Option<Schema>,
+    /// The command or skill that the question named.
+    named: Option<Prompt>,
+}
+
+fn asked(prompt: &str, options: &Assistant) -> Result<Asked> {
+    let (mut question, named) = named(question(prompt, !options.file.is_empty())?, &options.session)?;
+    let images = attach(&mut question, &options.file)?;
+    let schema = options.schema.as_deref().map(Schema::read).transpose()?;
+    if let Some(schema) = &schema {
+        question = schema.added_to(&question);
+    }
+    Ok(Asked { question, images, schema, named })
 }
 
 fn told(outcome: Result<Done, Failure>) -> Outcome {
@@ -212,10 +227,12 @@ fn result(outcome: &Outcome, session: &Session, id: &str) -> Value {
         Err((_, why)) => why.clone(),
     };
     let usage = session.usage();
+    // Why the model wrote no more; nothing where there is no answer.
+    let stop = outcome.as_ref().ok().map(|done| if done.cut { "length" } else { "end" });
     json!({
         "type": "result", "result": text, "session_id": id, "num_turns": session.turns,
         "usage": {"input_tokens": usage.prompt, "output_tokens": usage.completion},
-        "is_error": outcome.is_err(),
+        "is_error": outcome.is_err(), "stop_reason": stop, "denied": session.hands.denied(),
     })
 }
 
@@ -235,6 +252,7 @@ fn print_unopened(error: &anyhow::Error, format: Format) {
         events.print(&json!({
             "type": "result", "result": message, "session_id": id, "num_turns": 0,
             "usage": {"input_tokens": 0, "output_tokens": 0}, "is_error": true,
+            "stop_reason": null, "denied": 0,
         }));
     }
 }

@@ -32,6 +32,11 @@ impl Hands {
         }
     }
 
+    /// How many calls were denied as nobody was there.
+    pub(crate) fn denied(&self) -> usize {
+        self.unasked.calls
+    }
+
     /// How the calls could have run that were denied as nobody was there, if any were; `all` is the option that lets all run.
     pub(crate) fn advice(&self, all: &str) -> Option<String> {
         let Unasked { calls, rules, unruled } = &self.unasked;

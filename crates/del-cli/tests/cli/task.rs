@@ -385,3 +385,21 @@ fn without_tools_the_model_is_offered_none_and_told_so() {
     assert!(system.contains("You have no tools here") && !system.contains("read files"), "{system}");
     run(&mut del(&arguments("none,read_file")), "").fails(2, "unknown tool 'none'");
 }
+
+#[test]
+fn a_result_says_why_the_answer_ended_and_what_was_denied() {
+    let files = directory(&[]);
+    let cut = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]});
+    let half = words("It begins ").into_iter().chain([cut]).collect();
+    let server = Server::new(vec![
+        calls("c1", "run_command", &json!({"command": "touch a.txt"})),
+        Reply::Stream(half),
+        says("All."),
+    ]);
+    let got = run_in(&files, task(&server, &["--json"])).json();
+    assert_eq!((&got["stop_reason"], &got["denied"]), (&json!("length"), &json!(1)), "{got}");
+    let got = run_in(&files, task(&server, &["--json"])).json();
+    assert_eq!((&got["stop_reason"], &got["denied"]), (&json!("end"), &json!(0)), "{got}");
+    let got = run_in(&files, del(&["-p", "", "--json", "--base-url", server.url()]));
+    assert_eq!((got.code, &got.json()["is_error"]), (42, &json!(true)), "{got:#?}");
+}
