@@ -33,6 +33,13 @@ impl Chat {
         let models = &self.session.server.models;
         let numbered = name.parse().ok().and_then(|number: usize| models.get(number.wrapping_sub(1)));
         let known = models.iter().any(|model| model == name);
+        if name.parse::<usize>().is_ok() && numbered.is_none() && !known && !models.is_empty() {
+            self.fail(&format!(
+                "expected the name of a model, or a number from 1 to {}; got {name}",
+                models.len()
+            ));
+            return Ok(());
+        }
         let name = match numbered {
             Some(model) if !known => model.clone(),
             _ => name.to_owned(),
