@@ -156,9 +156,19 @@ impl Terminal {
     /// Reads an answer that is given after the prompt is seen: a key, or a line that comes at once. After a no, the reason
     /// can be written behind it.
     fn answer(&self, prompt: &str, reasons: bool) -> io::Result<Given> {
-        let asking = Asking::for_a_key(&self.tty)?;
-        self.write(&format!("{} ", self.paint.bold(prompt)))?;
-        let pressed = tty::pressed(&self.tty)?;
+        let (asking, pressed) = loop {
+            let asking = Asking::for_a_key(&self.tty)?;
+            self.write(&format!("{} ", self.paint.bold(prompt)))?;
+            match tty::pressed(&self.tty)? {
+                // As at the line; the question stands when the shell lets the program go on.
+                Pressed::Suspend => {
+                    drop(asking);
+                    self.write("\n")?;
+                    terminal::suspend();
+                }
+                pressed => break (asking, pressed),
+            }
+        };
         if pressed == Pressed::Key('n') && reasons {
             drop(asking);
             // Before the prompt, so that the terminal shows all that is typed behind it.
@@ -171,7 +181,7 @@ impl Terminal {
             Pressed::Escape => Given::Word(Word::Answer(Answer::No { reason: None })),
             Pressed::Key(key) => understand(&key.to_string()).map_or(Given::Unclear, Given::Word),
             Pressed::Line(line) => understand(line).map_or(Given::Unclear, Given::Word),
-            Pressed::Enter | Pressed::Unclear => Given::Unclear,
+            Pressed::Enter | Pressed::Suspend | Pressed::Unclear => Given::Unclear,
         };
         self.write(&format!("{}\n", given.shown()))?;
         if matches!(pressed, Pressed::Key(_)) && !matches!(given, Given::Unclear) {
@@ -254,7 +264,7 @@ impl Terminal {
                 Pressed::Escape | Pressed::Key('q' | 'Q') => return Ok(More::Back),
                 Pressed::Line(line) if line.trim().eq_ignore_ascii_case("q") => return Ok(More::Back),
                 Pressed::Stop => return Ok(More::Stop),
-                Pressed::Key(_) | Pressed::Line(_) | Pressed::Unclear => {}
+                Pressed::Key(_) | Pressed::Line(_) | Pressed::Suspend | Pressed::Unclear => {}
             }
         }
     }

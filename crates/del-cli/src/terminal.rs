@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use del_tools::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::getpgrp;
+use rustix::process::{Signal, getpgrp, kill_current_process_group};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize,
     tcsetattr,
@@ -140,6 +140,12 @@ impl Modes {
             let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.modes);
         }
     }
+}
+
+/// Stops the program, as Ctrl-Z does while it works, until the shell lets it go on.
+pub(crate) fn suspend() {
+    // Where no shell looks after it, nothing is stopped.
+    let _ = kill_current_process_group(Signal::TSTP);
 }
 
 fn columns<S: IsTerminal + AsFd>(stream: &S) -> Option<usize> {

@@ -27,6 +27,8 @@ pub(super) enum Pressed {
     Escape,
     /// Enter, alone.
     Enter,
+    /// Ctrl-Z.
+    Suspend,
     /// One character.
     Key(char),
     /// A line at once, as from a paste, or from a program that answers.
@@ -37,6 +39,7 @@ pub(super) enum Pressed {
 
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
+const CTRL_Z: u8 = 26;
 const ESC: u8 = 27;
 /// What follows Esc sooner was sent by one key.
 const ONE_KEY: Duration = Duration::from_millis(30);
@@ -119,6 +122,7 @@ pub(super) fn pressed(mut tty: &File) -> io::Result<Pressed> {
     Ok(match &bytes[..count] {
         [] => Pressed::Stop,
         bytes if bytes.contains(&CTRL_C) || bytes.contains(&CTRL_D) => Pressed::Stop,
+        [CTRL_Z] => Pressed::Suspend,
         [ESC] if !comes_within(tty, ONE_KEY) => Pressed::Escape,
         [ESC, ..] => {
             drain(tty)?;

@@ -283,6 +283,24 @@ fn an_editor_writes_the_question() {
 }
 
 #[test]
+fn ctrl_z_at_a_question_is_no_answer() {
+    let files = directory(&[]);
+    let server =
+        Server::new(vec![calls("c1", "run_command", &json!({"command": "touch a.txt"})), says("Made.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("go\r");
+    terminal.until("Do this?");
+    // No shell is there to stop the program: the question stands again at once.
+    terminal.write("\u{1a}");
+    let between = terminal.until("Do this?");
+    assert!(!between.contains("no answer"), "{between:?}");
+    terminal.write("y");
+    terminal.until("Made.");
+    end(terminal);
+    assert!(files.path().join("a.txt").exists());
+}
+
+#[test]
 fn esc_at_a_question_is_a_no() {
     let files = directory(&[]);
     let server =

@@ -23,7 +23,6 @@ use reedline::{
     Color, EditCommand, HistoryItem, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu,
     Signal, SimpleMatchHighlighter, ValidationResult, Validator,
 };
-use rustix::process::{Signal as ProcessSignal, kill_current_process_group};
 
 use super::word::Name;
 use crate::consent::editing;
@@ -31,7 +30,7 @@ use crate::interrupt::Interrupt;
 use crate::prompts;
 use crate::screen::look::Look;
 use crate::screen::pastes::Pastes;
-use crate::terminal::comes_within;
+use crate::terminal::{comes_within, suspend};
 
 /// Reads questions and remembers them.
 pub(super) struct Lines {
@@ -218,12 +217,6 @@ impl Drawn {
         }
         signal
     }
-}
-
-/// Stops the program, as Ctrl-Z does while it works, until the shell lets it go on.
-fn suspend() {
-    // Where no shell looks after it, nothing is stopped.
-    let _ = kill_current_process_group(ProcessSignal::TSTP);
 }
 
 /// A line from standard input.
