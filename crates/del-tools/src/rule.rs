@@ -338,6 +338,7 @@ mod tests {
             "(cargo test; rm x)",
             "if rm x; then cargo test; fi",
             "for PATH in .; do cargo test; done",
+            "for path in .; do cargo test; done",
             "for x in a; do cargo test $x; done",
             "while read PATH; do cargo test; done",
             "(PATH=.; cargo test)",

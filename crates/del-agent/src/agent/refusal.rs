@@ -175,8 +175,8 @@ impl Agent {
         (!since.is_empty() && since.iter().all(nothing)).then_some(asked)
     }
 
-    /// After a failure, or when the user stops, the next question must not carry along what has just failed: a question of which nothing came is
-    /// dropped, and results that are too long for the model are left out. What was done or said stays.
+    /// After a failure, or when the user stops, the next question must not carry along what has just failed: a question of
+    /// which nothing came is dropped, and results that are too long for the model are left out. What was done or said stays.
     pub(super) fn drop_question(&mut self, failure: &Failure) {
         if matches!(failure, Failure::OutOfStep { .. }) {
             return;

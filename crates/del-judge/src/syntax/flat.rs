@@ -28,7 +28,10 @@ impl Script {
                     )
                 };
                 let named = match compound {
-                    Compound::For { name, .. } | Compound::Read { name, .. } => is_own_name(name),
+                    // Some shells look for programs in the list `path`.
+                    Compound::For { name, .. } | Compound::Read { name, .. } => {
+                        is_own_name(name) && !name.ends_with("path")
+                    }
                     _ => true,
                 };
                 named && redirections.iter().all(quiet) && compound.scripts().into_iter().all(Self::is_flat)
