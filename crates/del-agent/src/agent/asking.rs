@@ -23,8 +23,9 @@ impl Agent {
         let api = self.settings.api;
         match request.to_json() {
             Value::Object(mut body) => {
-                if api == ServerApi::Responses && self.seals {
-                    body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+                if api == ServerApi::Responses {
+                    let included: &[&str] = if self.seals { &["reasoning.encrypted_content"] } else { &[] };
+                    body.insert("include".to_owned(), json!(included));
                 }
                 if api == ServerApi::Ollama {
                     // It would leave out what does not fit, and say nothing.
