@@ -57,7 +57,12 @@ impl Modes {
 
     /// The thoughts of this model came as `reasoning`, and go back so.
     pub(crate) fn thinks_as_reasoning(&self, model: &str) {
-        self.amend(model, self.amends(model).thinking_as_reasoning());
+        let known = self.amends(model);
+        let learnt = known.thinking_as_reasoning();
+        // Each answer of such a server says so anew.
+        if learnt != known {
+            self.amend(model, learnt);
+        }
     }
 
     /// The server refused tools for this model. True when it is asked without them from now on.
