@@ -152,7 +152,7 @@ enum State {
         /// Finds the end of its arguments.
         skip: Option<Brackets>,
     },
-    /// At a mark in such a fence.
+    /// At a mark in a code fence behind prose.
     Cited(Cited),
     /// Behind a mark that is read on trial.
     Trial(Trial),
