@@ -363,7 +363,7 @@ fn introduce(forms: &mut [Walk]) {
 }
 
 fn is_closer(walk: &Walk, mark: &Mark) -> bool {
-    walk.steps[walk.args + 1..].iter().any(|step| matches!(step, Step::Mark(closer, _) if closer == mark))
+    walk.closers().any(|(_, closer)| closer == mark)
 }
 
 /// True for a mark that a call may begin with: no other has to stand before it.

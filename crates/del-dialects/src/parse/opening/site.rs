@@ -258,7 +258,7 @@ impl Walk {
     }
 
     fn spellings(&self, step: usize) -> &[String] {
-        if let Some(Step::Mark(mark, _)) = self.steps.get(step) { &mark.read } else { &[] }
+        self.steps.get(step).and_then(Step::mark).map_or(&[], |mark| &mark.read)
     }
 
     /// Where a mark that follows the name begins in what could be a name as a whole: `get_weather@@`. A mark of one
@@ -285,11 +285,7 @@ impl Walk {
 
 /// What a mark is written as, unless it is a quote alone.
 fn distinct(step: &Step) -> Option<&str> {
-    if let Step::Mark(mark, _) = step {
-        Some(mark.write.as_str()).filter(|mark| mark.len() > 1 || *mark == ">")
-    } else {
-        None
-    }
+    step.mark().map(|mark| mark.write.as_str()).filter(|mark| mark.len() > 1 || *mark == ">")
 }
 
 /// The longest head of attributes, in bytes.

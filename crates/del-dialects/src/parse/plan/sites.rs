@@ -248,7 +248,7 @@ impl Walk {
                 }
             }
             for passed in &self.steps[..step] {
-                let Step::Mark(mark, _) = passed else { continue };
+                let Some(mark) = passed.mark() else { continue };
                 let distinct = mark.read.iter().filter(|spelling| is_distinct(spelling));
                 spellings.extend(distinct.map(|spelling| (spelling.clone(), Target::Again)));
             }

@@ -10,6 +10,13 @@ pub(in crate::parse) enum Step {
     Args,
 }
 
+impl Step {
+    /// The mark that is read at it.
+    pub(in crate::parse) fn mark(&self) -> Option<&Mark> {
+        if let Self::Mark(mark, _) = self { Some(mark) } else { None }
+    }
+}
+
 /// The steps of a dialect, and where its parts begin among them.
 pub(super) struct Steps {
     pub(super) all: Vec<Step>,
@@ -49,7 +56,7 @@ impl Steps {
     /// JSON may stand in a code fence behind the marks before it, and so may a list of calls.
     fn fence(&mut self) {
         let brackets =
-            |step: &&Step, bracket: &str| matches!(step, Step::Mark(mark, _) if mark.write.trim() == bracket);
+            |step: &&Step, bracket: &str| step.mark().is_some_and(|mark| mark.write.trim() == bracket);
         let closing = self.all[self.args + 1..].iter().take_while(|step| brackets(step, "]")).count();
         let opening = self.all[..self.args].iter().rev().take_while(|step| brackets(step, "[")).count();
         let (before, behind) = (self.args - opening, self.args + 1 + closing);
@@ -77,5 +84,5 @@ fn may_be_fenced(dialect: &Dialect) -> bool {
 }
 
 fn is_fence(step: &Step) -> bool {
-    matches!(step, Step::Mark(mark, _) if mark.read.iter().any(|spelling| spelling.starts_with("```")))
+    step.mark().is_some_and(|mark| mark.read.iter().any(|spelling| spelling.starts_with("```")))
 }

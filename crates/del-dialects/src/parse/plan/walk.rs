@@ -126,8 +126,7 @@ impl Walk {
 
     /// How many of those marks were tokens.
     pub(in crate::parse) fn tokens(&self, opened: u32) -> usize {
-        let token =
-            |step: &Step| matches!(step, Step::Mark(mark, _) if mark.read.iter().any(|mark| is_token(mark)));
+        let token = |step: &Step| step.mark().is_some_and(|mark| mark.read.iter().any(|mark| is_token(mark)));
         let steps = self.steps.iter().take(self.args.min(32)).enumerate();
         steps.filter(|(at, step)| opened >> at & 1 == 1 && token(step)).count()
     }
@@ -144,7 +143,7 @@ impl Walk {
     }
 
     fn has_opened(&self, opened: u32, is: impl Fn(&String) -> bool) -> bool {
-        let fits = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.read.iter().any(&is));
+        let fits = |step: &Step| step.mark().is_some_and(|mark| mark.read.iter().any(&is));
         self.steps
             .iter()
             .take(self.args.min(32))
@@ -171,10 +170,7 @@ impl Walk {
 
     /// The first mark before the arguments that has to be there.
     fn first_must(&self) -> Option<&Mark> {
-        self.steps[..self.args].iter().find_map(|step| match step {
-            Step::Mark(mark, _) if mark.need == Need::Must => Some(mark),
-            _ => None,
-        })
+        self.steps[..self.args].iter().filter_map(Step::mark).find(|mark| mark.need == Need::Must)
     }
 
     /// True where a code fence is the only mark of calls, which is that of any code: they count where nothing else stands in
@@ -196,7 +192,8 @@ impl Walk {
 
     /// True when a mark among the steps that were passed means something by itself.
     pub(in crate::parse) fn is_told(&self, passed: u32) -> bool {
-        let told = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.read.iter().all(|mark| is_distinct(mark)));
+        let told =
+            |step: &Step| step.mark().is_some_and(|mark| mark.read.iter().all(|mark| is_distinct(mark)));
         self.steps.iter().take(32).enumerate().any(|(place, step)| passed >> place & 1 == 1 && told(step))
     }
 
@@ -221,13 +218,13 @@ impl Walk {
 
     /// True for a format in which a call is a line.
     pub(in crate::parse) fn is_line(&self) -> bool {
-        !self.takes_fields()
-            && matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start && mark.write.len() >= MIN_NAMED)
+        let begins = |mark: &Mark| mark.line_start && mark.write.len() >= MIN_NAMED;
+        !self.takes_fields() && self.steps.get(self.call).and_then(Step::mark).is_some_and(begins)
     }
 
     /// True where calls begin lines.
     pub(in crate::parse) fn begins_line(&self) -> bool {
-        self.steps[..self.args].iter().any(|step| matches!(step, Step::Mark(mark, _) if mark.line_start))
+        self.steps[..self.args].iter().filter_map(Step::mark).any(|mark| mark.line_start)
     }
 
     pub(in crate::parse) fn channels(&self) -> Option<&Channels> {
@@ -249,7 +246,7 @@ impl Walk {
             && self.alone
             && self.is_bare()
         {
-            let Some(Step::Mark(mark, _)) = self.steps.get(step + 1) else { return None };
+            let mark = self.steps.get(step + 1)?.mark()?;
             return (mark.need == Need::Must).then(|| (step, mark.read.clone(), Vec::new()));
         }
         let named = |step: &Step| matches!(step, Step::Head(head) if head.parts == [Slot::Name]);
@@ -285,7 +282,7 @@ impl Walk {
     pub(in crate::parse) fn marks_from(&self, step: usize) -> Vec<(usize, &Mark)> {
         let mut marks = Vec::new();
         for (place, step) in self.steps.iter().enumerate().take(self.args).skip(step) {
-            let Step::Mark(mark, _) = step else { break };
+            let Some(mark) = step.mark() else { break };
             marks.push((place, mark));
             if mark.need == Need::Must {
                 break;
@@ -298,14 +295,12 @@ impl Walk {
     pub(in crate::parse) fn reaches_args(&self, step: usize) -> bool {
         self.steps[step.min(self.args)..self.args]
             .iter()
-            .all(|step| matches!(step, Step::Mark(mark, _) if mark.need != Need::Must))
+            .all(|step| step.mark().is_some_and(|mark| mark.need != Need::Must))
     }
 
     pub(in crate::parse) fn closers(&self) -> impl Iterator<Item = (usize, &Mark)> {
-        self.steps.iter().enumerate().skip(self.args + 1).filter_map(|(place, step)| match step {
-            Step::Mark(mark, _) => Some((place, mark)),
-            _ => None,
-        })
+        let steps = self.steps.iter().enumerate().skip(self.args + 1);
+        steps.filter_map(|(place, step)| Some((place, step.mark()?)))
     }
 
     /// The closers that may be the first to stand behind the arguments: what follows a name there stands nowhere else.
@@ -346,7 +341,7 @@ impl Walk {
     /// True when the mark of this step is written.
     pub(in crate::parse) fn is_written(&self, step: usize) -> bool {
         let written = |mark: &Mark| !matches!(mark.need, Need::Noise | Need::Id) && !mark.read.is_empty();
-        matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if written(mark))
+        self.steps.get(step).and_then(Step::mark).is_some_and(written)
     }
 
     /// True when a mark between these steps is written.
@@ -356,21 +351,20 @@ impl Walk {
 
     /// True when a mark between these steps is written and was not there.
     pub(in crate::parse) fn misses(&self, from: usize, to: usize) -> bool {
-        self.steps[from.min(to)..to].iter().any(|step| {
-            matches!(step, Step::Mark(mark, _) if matches!(mark.need, Need::Must | Need::Soft) && !mark.read.is_empty())
-        })
+        let meant = |mark: &Mark| matches!(mark.need, Need::Must | Need::Soft) && !mark.read.is_empty();
+        self.steps[from.min(to)..to].iter().filter_map(Step::mark).any(meant)
     }
 
     /// True at a step behind a closer that is more than a bracket.
     pub(in crate::parse) fn is_closed(&self, step: usize) -> bool {
-        let bracket = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.write.trim().len() == 1);
+        let bracket = |step: &Step| step.mark().is_some_and(|mark| mark.write.trim().len() == 1);
         !self.steps[self.args + 1..step.max(self.args + 1)].iter().all(bracket)
     }
 
     /// True when a closer between these steps may still come behind what follows a call.
     pub(in crate::parse) fn has_closers(&self, from: usize, to: usize) -> bool {
-        let closer = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.need != Need::Noise && !mark.read.is_empty());
-        self.steps[from.min(to)..to].iter().any(closer)
+        let closer = |mark: &Mark| mark.need != Need::Noise && !mark.read.is_empty();
+        self.steps[from.min(to)..to].iter().filter_map(Step::mark).any(closer)
     }
 
     /// True when a call has marks around it, and the first of them is not among those that were there, a bit each.
@@ -381,8 +375,8 @@ impl Walk {
 
     /// True when the end of the answer stands for the mark of this step, or for the one behind what should not be there.
     pub(in crate::parse) fn may_be_eaten(&self, step: usize) -> bool {
-        let noise = |step: &&Step| !matches!(step, Step::Mark(mark, _) if mark.need == Need::Noise);
-        let written = self.steps.get(step..).and_then(|steps| steps.iter().find(noise));
-        matches!(written, Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
+        let behind = self.steps.iter().skip(step).filter_map(Step::mark);
+        let written = behind.map(|mark| mark.need).find(|need| *need != Need::Noise);
+        written == Some(Need::Stop)
     }
 }
