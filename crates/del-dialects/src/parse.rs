@@ -17,6 +17,7 @@ mod plan;
 mod recover;
 mod residue;
 mod tail;
+mod talked;
 mod text;
 mod thought;
 mod trial;

@@ -73,7 +73,11 @@ pub(crate) struct Reader {
 enum Bracket {
     /// Around arguments that stand in brackets of their own, which this byte closes.
     Outer(u8),
+    /// The same around one object that is all of them.
+    Around(u8),
     Object,
+    /// An object whose braces are doubled, as in a template of Python.
+    Doubled,
     List,
     /// Braces around items: becomes a list.
     Set,
@@ -86,15 +90,15 @@ enum Bracket {
 impl Bracket {
     fn closer(self) -> u8 {
         match self {
-            Self::Outer(closer) => closer,
-            Self::Object | Self::Set => b'}',
+            Self::Outer(closer) | Self::Around(closer) => closer,
+            Self::Object | Self::Doubled | Self::Set => b'}',
             Self::List => b']',
             Self::Tuple | Self::Group(_) => b')',
         }
     }
 
     fn is_keyed(self) -> bool {
-        matches!(self, Self::Outer(_) | Self::Object)
+        matches!(self, Self::Outer(_) | Self::Object | Self::Doubled)
     }
 }
 
@@ -195,23 +199,9 @@ impl Reader {
         Self { watch: 1, ..Self::new(max_depth) }
     }
 
-    /// Ready for another value.
-    pub(crate) fn restart(&mut self) {
-        self.stack.clear();
-        self.keys.clear();
-        self.group.clear();
-        (self.state, self.unnamed, self.wants_text) = (State::Value { first: false }, Some(0), false);
-        (self.told, self.owed, self.unsure, self.window) = (false, false, false, 0);
-    }
-
     /// True before the first byte of the value.
     pub(crate) fn is_fresh(&self) -> bool {
         self.stack.is_empty() && matches!(self.state, State::Value { .. })
-    }
-
-    /// True behind the opening bracket of the outermost object, before a key.
-    pub(crate) fn is_opened(&self) -> bool {
-        self.stack.len() == 1 && self.state == State::Key
     }
 
     /// The key behind which the reader stopped.
@@ -222,6 +212,16 @@ impl Reader {
     /// Names the argument that stands without a key.
     pub(crate) fn name(&mut self, key: &str) {
         key.clone_into(&mut self.word);
+    }
+
+    /// The object without a name that is the first argument is all of them.
+    pub(crate) fn take_all_arguments(&mut self) {
+        if let Some(Bracket::Outer(closer)) = self.top() {
+            self.keys.leave();
+            self.turn_into(Bracket::Around(closer));
+            (self.watch, self.arguments, self.unnamed) = (2, 2, None);
+            self.enter(State::Value { first: false });
+        }
     }
 
     /// How many brackets are open.

@@ -237,9 +237,18 @@ fn tags_of_plain_words_are_the_users() {
 }
 
 #[test]
+fn a_wrapper_of_another_dialect_costs_no_call() {
+    let call = "<tool_call>\n{\"name\": \"list_dir\", \"arguments\": {}}\n</tool_call>";
+    for open in ["<tool_calls>", "<|assistant|>"] {
+        let message = auto(&format!("{open}\n{call}"));
+        assert_eq!((message.calls.len(), message.content.trim()), (1, ""), "{open}");
+    }
+}
+
+#[test]
 fn half_a_name_decides_nothing() {
-    let message = auto(":```[ </tool_call>\n```x");
-    assert_eq!(message.content, ":```[ \n```x");
+    let message = auto(":[ </tool_call>\nx");
+    assert_eq!(message.content, ":[ \nx");
 }
 
 #[test]

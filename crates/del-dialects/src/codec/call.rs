@@ -11,7 +11,7 @@ use crate::cursor::{Cursor, Emit};
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
 use crate::tool::{Tool, place_of, takes_some};
-use crate::value::{Given, Marks, Progress, Reader, white_space};
+use crate::value::{Given, Marks, Progress, Reader};
 pub(crate) use member::is_usual;
 use member::{Member, member_of};
 pub(crate) use text::{arguments_of_text, unwrapped};
@@ -39,8 +39,6 @@ pub(crate) struct CallReader {
     definition: Definition,
     /// Keys that mean nothing: their values may be arguments.
     unknown: Vec<String>,
-    /// So many outer braces are doubled.
-    doubled: usize,
     max_depth: usize,
 }
 
@@ -102,7 +100,6 @@ impl CallReader {
             malformed: false,
             definition: Definition::None,
             unknown: Vec::new(),
-            doubled: 0,
             max_depth,
         }
     }
@@ -164,15 +161,9 @@ impl CallReader {
                     let named = self.item(callee, emit, at);
                     Some(named.unwrap_or_else(|| {
                         self.note_unknown(callee, at);
-                        self.close(at)
+                        at.kept = at.look;
+                        CallProgress::Done
                     }))
-                }
-                Progress::Broken if self.is_doubled(at) => {
-                    at.note(FaultKind::Repaired, at.look);
-                    self.values.restart();
-                    self.doubled += 1;
-                    at.kept = at.look;
-                    None
                 }
                 Progress::Broken => {
                     self.malformed = true;
@@ -183,28 +174,6 @@ impl CallReader {
                 return stop;
             }
         }
-    }
-
-    /// Some fine-tunes double the outer braces.
-    fn is_doubled(&self, at: &Cursor<'_>) -> bool {
-        let fresh = self.name.is_none() && self.args == Args::None && self.doubled == 0;
-        fresh && self.member == Member::Other && self.values.is_opened() && at.rest().starts_with('{')
-    }
-
-    /// Behind the object: the other braces where they are doubled.
-    fn close(&mut self, at: &mut Cursor<'_>) -> CallProgress {
-        while self.doubled > 0 {
-            at.look += white_space(&at.bytes[at.look..]);
-            at.kept = at.look;
-            match at.bytes.get(at.look) {
-                None => return CallProgress::More,
-                Some(b'}') => at.look += 1,
-                Some(_) => return CallProgress::Broken,
-            }
-            self.doubled -= 1;
-        }
-        at.kept = at.look;
-        CallProgress::Done
     }
 
     /// A key is whole; false when it shows that this is no call.

@@ -88,13 +88,19 @@ impl LiteralsReader {
     }
 
     /// An argument without its name has the one that the tool declares at this place, if that is plain. An object where
-    /// none is declared is meant to be all arguments at once.
-    fn name(&mut self, tool: Option<&Tool>, place: usize, at: &Cursor<'_>) -> bool {
+    /// none is declared is all arguments at once.
+    fn name(&mut self, tool: Option<&Tool>, place: usize, at: &mut Cursor<'_>) -> bool {
         let key = tool.and_then(|tool| positional(tool, place));
         let object = at.bytes.get(at.look) == Some(&b'{');
-        key.filter(|key| !object || types_of(tool, key).may_nest())
-            .inspect(|key| self.values.name(key))
-            .is_some()
+        match key.filter(|key| !object || types_of(tool, key).may_nest()) {
+            Some(key) => self.values.name(key),
+            None if object && place == 0 => {
+                at.note(FaultKind::GuessedValue, at.look);
+                self.values.take_all_arguments();
+            }
+            None => return false,
+        }
+        true
     }
 
     fn value(&mut self, given: Given<'_>, tool: Option<&Tool>, byte: u8) {

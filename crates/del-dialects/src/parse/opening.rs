@@ -200,7 +200,10 @@ impl Engine {
                     // An object may be the call in another form, and behind a call of one dialect comes one of another.
                     let object = io.bytes.get(io.at + opening.token) == Some(&b'{');
                     let other = opening.from == From::Gap && !walk.alone;
-                    if other || (object && !self.candidates.is_empty()) {
+                    let form = object && (!self.candidates.is_empty() || !walk.alone);
+                    // Where calls need no mark, one before an object does not say that the object is one.
+                    let bare = walk.is_bare() && walk.takes_object();
+                    if other || form || bare || self.is_in_words(io, &opening) {
                         return self.try_next(io, opening);
                     }
                     return self.nameless(io, opening);

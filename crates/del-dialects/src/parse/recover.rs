@@ -4,12 +4,13 @@
 //! mark is markup and not text.
 
 use super::character::{is_name, starts_name};
+use super::opening::Opening;
 use super::plan::Walk;
 use super::{End, Engine, Flow, Io, Meaning, State};
 use crate::dialect::Codec;
 use crate::event::{Event, Span};
 use crate::fault::{Fault, FaultKind};
-use crate::tool::takes_nothing;
+use crate::tool::{declared, takes_nothing};
 
 /// Fewer characters than this at the end of an answer are text rather than half a mark.
 const MIN_PARTIAL: usize = 3;
@@ -154,10 +155,9 @@ impl Engine {
         // A mark that means nothing without a name behind it may be a sign of its own, or, where a sentence goes on
         // behind it, be talked about.
         let sign = io.end == Some(End::End) && walk.needs_declared;
-        let told = sign
-            && opening.name(io).is_some()
-            && self.in_a_sentence(io, start)
-            && !io.text[(io.at + opening.token()).min(end)..].trim().is_empty();
+        let rest = io.text[(io.at + opening.token()).min(end)..].trim();
+        let sentence = self.in_a_sentence(io, start) || self.names_no_argument(&opening, io, rest);
+        let told = sign && opening.name(io).is_some() && !rest.is_empty() && sentence;
         let marked = opening.marked && !word && !bracket && !sign && !opening.is_worded(plan);
         // Where white space stands between calls, the last word behind one may be all that the model had to say.
         let spaced = io.end == Some(End::End) && io.text[io.at..start].trim().is_empty();
@@ -188,6 +188,15 @@ impl Engine {
         }
         io.at = end;
         Flow::More
+    }
+
+    /// True where words behind the name of a tool begin as none of its arguments does.
+    fn names_no_argument(&self, opening: &Opening, io: &Io<'_>, words: &str) -> bool {
+        let tool = opening.name(io).and_then(|name| self.tool(name));
+        let word = words.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        !word.is_empty()
+            && tool.is_some()
+            && !tool.into_iter().flat_map(declared).any(|key| key.starts_with(word))
     }
 
     /// More is held back than the limits allow.

@@ -148,7 +148,7 @@ impl Engine {
             self.text.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
             return None;
         }
-        if self.is_mentioned(io, hit.start) {
+        if self.is_mentioned(io, hit.start) || self.is_quoted_line(io, hit.start) {
             return None;
         }
         let header = mark.openers.iter().any(|opener| opener.is_header(plan));
@@ -163,7 +163,11 @@ impl Engine {
         if !mark.openers.is_empty() {
             self.tell(io, hit.start, hit.end);
         }
-        if let Some(kind) = mark.thought.filter(|_| self.text.fresh || !is_wordy(&mark.spelling)) {
+        // Thinking holds no other, so an answer that shows how it begins is none.
+        let code = self.is_in_code(&mark.spelling);
+        self.text.undecided &= !(code && mark.thought.is_some());
+        let begins = !code && (self.text.fresh || !is_wordy(&mark.spelling));
+        if let Some(kind) = mark.thought.filter(|_| begins) {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
@@ -174,6 +178,7 @@ impl Engine {
         // Words mean a result only behind a call, and among all dialects so does a tag of one plain word right behind it;
         // elsewhere people write them, and inside a line whatever is no token of markup.
         let told = match &mark.spelling {
+            _ if code && self.call.last.is_none() => false,
             tag if !plan.alone && is_plain_tag(tag) => self.text.behind_call,
             mark if self.call.last.is_none() && before[1] != b'\n' => self.text.fresh || is_token(mark),
             mark => self.call.last.is_some() || !is_wordy(mark),
@@ -203,6 +208,24 @@ impl Engine {
         };
         if self.call.rest == Rest::Closer && self.call.last.is_some_and(closes) {
             self.doubt_last(io, hit.start);
+        }
+        let code = self.is_in_code(&mark.spelling);
+        let talked = match (&mark.thought_end, mark.dropped) {
+            (Some(_), _) => Some(code && !self.text.undecided),
+            (_, Some(dropped)) => {
+                let ends = matches!(dropped, Dropped::TurnEnd | Dropped::Edge);
+                self.is_talked_about(io, hit, ends, code)
+            }
+            _ => Some(code),
+        };
+        match talked {
+            None => {
+                io.rewind(hit.start);
+                self.resume_text();
+                return Some(Flow::More);
+            }
+            Some(true) => return None,
+            Some(false) => {}
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
             (Some(framing), ..) => (None, framing),

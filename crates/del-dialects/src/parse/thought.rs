@@ -30,7 +30,16 @@ impl Engine {
             let role = thought.role(hit.pattern);
             let token = is_token(&io.text[hit.start..hit.end]);
             let counts = match role {
-                Role::Mark | Role::TurnEnd => true,
+                Role::Mark => true,
+                Role::TurnEnd => match self.is_talked_about(io, hit, true, false) {
+                    None => {
+                        io.think(hit.start);
+                        io.rewind(hit.start);
+                        self.state = State::Thought { kind, scan: Scan::default() };
+                        return Flow::More;
+                    }
+                    Some(talked) => !talked,
+                },
                 // A token of the model's markup opens nothing anew, and is no word of a thought.
                 Role::Begin => here == self.text.empty_to || (token && !self.is_code(io, hit.start)),
                 Role::Edge => self.before(io, hit.start)[1] != b' ',

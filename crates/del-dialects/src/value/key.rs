@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::on::On;
 use super::text::Quote;
 use super::words::{is_literal, is_word, key_of, push_unescaped};
-use super::{Family, Progress, Reader, State, Stop, plain, quoted};
+use super::{Bracket, Family, Progress, Reader, State, Stop, plain, quoted};
 use crate::fault::FaultKind;
 
 /// The longest key with its quotes, in bytes. An object that begins with more is none, and is not read on for it.
@@ -33,6 +33,10 @@ impl Reader {
         let outer = self.outer_pair(on) == Some(b'=');
         if byte == b',' && !outer {
             self.repair_comma(on);
+            return None;
+        }
+        if byte == b'{' && self.top() == Some(Bracket::Object) && self.keys.is_first() {
+            self.open_again(on);
             return None;
         }
         let bare = is_word(byte) || byte == b'$' || (!outer && matches!(byte, b'-' | b'+' | b'.'));

@@ -19,10 +19,6 @@ pub(crate) struct Keys {
 const FEW: usize = 16;
 
 impl Keys {
-    pub(super) fn clear(&mut self) {
-        self.leave_all(0);
-    }
-
     pub(super) fn enter(&mut self) {
         self.hashes.reserve(FEW);
         self.hashes.push(self.from as u64);

@@ -72,6 +72,17 @@ impl Reader {
                 self.give_group(on);
                 self.value_ends();
             }
+            Some(Bracket::Doubled) => {
+                self.flush(on, on.look);
+                on.skip(1);
+                self.turn_into(Bracket::Object);
+                (self.state, self.told) = (State::After, true);
+            }
+            bracket @ Some(Bracket::Around(_)) => {
+                self.flush(on, on.look);
+                on.skip(1);
+                self.leave(on, bracket);
+            }
             bracket => {
                 if self.is_outer() && self.keys.is_first() {
                     self.emit(on, "{");
@@ -86,6 +97,15 @@ impl Reader {
             }
         }
         (self.state == State::Done).then_some(Progress::Done)
+    }
+
+    /// A brace once more behind that of an object, before its first key.
+    pub(super) fn open_again(&mut self, on: &mut On<'_, '_>) {
+        let place = on.look;
+        on.note(FaultKind::Repaired, place);
+        self.flush(on, place);
+        on.skip(1);
+        self.turn_into(Bracket::Doubled);
     }
 
     pub(super) fn leave(&mut self, on: &mut On<'_, '_>, bracket: Option<Bracket>) {
@@ -124,10 +144,10 @@ impl Reader {
     pub(super) fn close_unseen(&mut self, on: &mut On<'_, '_>) {
         let bracket = self.top();
         match bracket {
-            Some(Bracket::Group(_)) => {}
+            Some(Bracket::Group(_) | Bracket::Around(_)) => {}
             Some(Bracket::Outer(_)) if self.keys.is_first() => self.emit(on, "{}"),
             // Of a watched object only the values go out.
-            Some(Bracket::Object) if self.watches() => {}
+            Some(Bracket::Object | Bracket::Doubled) if self.watches() => {}
             Some(bracket) => self.emit(on, if bracket.is_keyed() { "}" } else { "]" }),
             None => {}
         }

@@ -330,7 +330,9 @@ pub(super) fn is_set(window: &str, all: bool) -> Option<bool> {
     let undecided = if all { Some(false) } else { None };
     let Some(&first) = bytes.first() else { return undecided };
     let end = match first {
-        b'(' | b'[' | b'{' => return Some(true),
+        // No item of a set is an object: the brace stands there twice.
+        b'{' => return Some(false),
+        b'(' | b'[' => return Some(true),
         b'"' | b'\'' => match text_end(bytes) {
             None => return undecided,
             Some(end) => end,

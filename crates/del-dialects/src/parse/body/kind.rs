@@ -10,7 +10,7 @@ use crate::dialect::{CallForm, Codec, FieldForm, Literal};
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::parse::plan::{Plan, Walk};
-use crate::tool::{Tool, declared, has_required, meant, parameter_of_text, takes_nothing};
+use crate::tool::{Tool, declared, has_required, meant, parameter_of_text, takes_nothing, takes_some};
 use crate::value::{self, Progress, Reader, Syntax, white_space};
 
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Object(Box<Reader>),
     /// The object inside a JSON string, read whole.
     Text(Box<Reader>, String),
+    /// A text for a tool without parameters: read whole.
+    Unused(Box<FieldsReader>, String),
     /// An object whose call has an id and no name: read whole, as only its keys tell the tool.
     Unnamed {
         values: Box<Reader>,
@@ -98,11 +100,14 @@ impl<'a> On<'a, '_, '_> {
 const MEMBERS: usize = 64;
 
 /// True for a text that begins as arguments do in some other form: with a member but for the brace before it, the name of an
-/// argument, a tag with that name, a list of objects, or the call once more.
+/// argument, a tag with that name, a list of objects, or the call once more; and for a word that says that there are none.
 fn names_arguments(text: &str, tool: Option<&Tool>) -> bool {
     let Some(tool) = tool else { return false };
     let most = (0..=text.len().min(MEMBERS)).rev().find(|most| text.is_char_boundary(*most)).unwrap_or(0);
     let line = text[..most].split('\n').next().unwrap_or_default();
+    if is_no_text(line) {
+        return true;
+    }
     let named = |key: &str| declared(tool).any(|name| name == key);
     let other = |c: char| !(c.is_alphanumeric() || c == '_');
     let mut members =
@@ -116,6 +121,11 @@ fn names_arguments(text: &str, tool: Option<&Tool>) -> bool {
         || (key == tool.name && behind.starts_with(['(', '{']))
         || tag.split(other).any(named)
         || line.starts_with("[{")
+}
+
+/// True for a text that says that there is none.
+fn is_no_text(text: &str) -> bool {
+    matches!(text.trim(), "" | "None" | "none" | "null" | "N/A" | "n/a" | "[]" | "()" | "\"\"" | "''")
 }
 
 impl Kind {
@@ -132,7 +142,7 @@ impl Kind {
             Self::Call(reader) => reader.passes(marks, text),
             Self::Literals(reader) => reader.passes(marks, text),
             Self::Fields(reader) => return reader.plain(walk.marks()?, text),
-            Self::Text(..) | Self::Unnamed { .. } | Self::Whole(_) => false,
+            Self::Text(..) | Self::Unused(..) | Self::Unnamed { .. } | Self::Whole(_) => false,
         };
         passes.then_some(text)
     }
@@ -146,8 +156,11 @@ impl Kind {
                 *self = match on.at.bytes.get(on.at.look) {
                     Some(b'"') => Self::Text(Box::new(Reader::new(on.max_depth)), String::new()),
                     Some(byte) if text && *byte != b'{' => match parameter_of_text(on.tool) {
-                        Some(_) if on.at.bytes.len() - on.at.look < MEMBERS && !on.at.last() => {
+                        _ if on.at.bytes.len() - on.at.look < MEMBERS && !on.at.last() => {
                             return Outcome::More;
+                        }
+                        _ if !takes_some(on.tool) => {
+                            Self::Unused(Box::new(FieldsReader::raw("", on.max_depth)), String::new())
                         }
                         Some(key) if names_arguments(on.at.rest(), on.tool) => {
                             on.at.note(FaultKind::GuessedValue, on.at.look);
@@ -164,6 +177,7 @@ impl Kind {
             (Self::Object(values), ..) => object(values, on),
             (Self::Text(values, token), ..) => object_in_text(values, token, on),
             (Self::Unnamed { values, object, name }, ..) => unnamed(values, object, name, on),
+            (Self::Unused(reader, text), ..) => unused(reader, text, on),
             (Self::Call(reader), Codec::Call(form)) => call(reader, form, on),
             (Self::Literals(reader), ..) => literals(reader, on),
             (Self::Fields(reader), codec) => {
@@ -237,6 +251,10 @@ fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_, '
     let progress = values.read(given, on.at, &mut |piece, _| token.push_str(piece));
     let object = match progress {
         Progress::More => return Outcome::More,
+        Progress::Done if on.walk.dialect.takes_text && !takes_some(on.tool) => {
+            on.at.note(FaultKind::Repaired, on.at.look);
+            Some("{}".to_owned()).filter(|_| is_no_text(token))
+        }
         Progress::Done if on.walk.dialect.takes_text && !token.contains('{') => {
             arguments_of_text(on.tool, token)
         }
@@ -249,6 +267,20 @@ fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_, '
     }
     (on.emit)(&object, on.at.look..on.at.look);
     on.done()
+}
+
+fn unused(reader: &mut FieldsReader, text: &mut String, on: &mut On<'_, '_, '_>) -> Outcome {
+    let Some(marks) = on.walk.marks() else { return Outcome::Broken(FaultKind::BadArguments) };
+    let given = fields::Given { form: &FieldForm::raw(), marks, tool: None, begun: true, others: &[] };
+    let from = on.at.look;
+    let progress = reader.read(given, on.at, &mut |json, _| text.push_str(json));
+    if matches!(progress, ArgsProgress::Ended | ArgsProgress::Done(_)) {
+        let said = serde_json::from_str::<serde_json::Value>(&format!("{text}{}", reader.closing()));
+        let said = said.ok().and_then(|said| said.get("")?.as_str().map(is_no_text));
+        on.at.note(if said == Some(true) { FaultKind::Repaired } else { FaultKind::GuessedValue }, from);
+        (on.emit)("{}", on.at.look..on.at.look);
+    }
+    if progress == ArgsProgress::Ended { on.done() } else { on.outcome(progress) }
 }
 
 fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut On<'_, '_, '_>) -> Outcome {

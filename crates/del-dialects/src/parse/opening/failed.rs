@@ -47,6 +47,7 @@ impl Engine {
         let found = if half { io.text.len() } else { found };
         // What only a name or a whole shape makes a call is text without it.
         let text = io.plan.walks[opening.walk].needs_declared || opening.is_plain(io);
+        let text = text || self.is_in_code(&io.text[start..]);
         if half || (found > start && !text && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
@@ -77,6 +78,14 @@ impl Engine {
     /// True for a mark with text before it on its line.
     pub(in crate::parse) fn in_a_sentence(&self, io: &Io<'_>, start: usize) -> bool {
         !matches!(self.before(io, start)[1], b'\n' | b'>')
+    }
+
+    /// True for a mark in text that stands behind a quote, or in a line of code.
+    pub(super) fn is_in_words(&self, io: &Io<'_>, opening: &Opening) -> bool {
+        let start = io.at + opening.start;
+        let quoted = matches!(self.before(io, start)[1], b'"' | b'\'' | b'`');
+        let code = self.is_in_code(&io.text[start..]) && self.in_a_sentence(io, start);
+        matches!(opening.from, From::Text { .. }) && (quoted || code)
     }
 
     /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
