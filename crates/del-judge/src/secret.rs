@@ -1,10 +1,12 @@
 //! Files that hold secrets, known by their names.
 
 mod names;
+mod pattern;
 
 use std::path::Path;
 
-use names::{ENDS, FOLDERS, IN_FOLDER, KEYS, LEFT, NAMES, PARTS, PLACES, SAMPLES, SEALED, SOURCES};
+use names::{AT_HOME, ENDS, FOLDERS, IN_FOLDER, KEYS, LEFT, NAMES, PARTS, PLACES, SAMPLES, SEALED, SOURCES};
+use pattern::meet;
 
 /// Whether a file of this name, or in a directory of this name, usually holds what nobody else should read.
 pub fn is_secret(path: &Path) -> bool {
@@ -13,31 +15,43 @@ pub fn is_secret(path: &Path) -> bool {
     let Some((name, folders)) = parts.split_last() else { return false };
     let name = original(name);
     let folder = folders.last().copied().unwrap_or_default();
-    FOLDERS.contains(&name)
+    is_named(name)
         || folders.iter().any(|part| FOLDERS.contains(part))
-        || NAMES.contains(&name)
         || IN_FOLDER.contains(&(folder, name))
         || PLACES.iter().any(|place| holds(&parts, place))
         || (folders.contains(&".git") && folders.contains(&"objects") && is_object(name))
         // Repositories within a repository have a configuration deeper in it.
         || (folders.contains(&".git") && ["config", "config.worktree"].contains(&name))
-        || PARTS.iter().any(|part| name.contains(part))
-        || (is_environment(name) && ends(name, &SAMPLES).is_none())
-        || (KEYS.iter().any(|start| name.starts_with(start)) && ends(name, &[".pub"]).is_none())
-        || ends(name, &ENDS).is_some()
 }
 
-/// Whether a path is, or lies in, one of the places of secrets that have a name of several parts.
+/// Whether what has this name, in small letters, holds secrets wherever it lies.
+fn is_named(name: &str) -> bool {
+    FOLDERS.contains(&name)
+        || NAMES.contains(&name)
+        || PARTS.iter().any(|part| name.contains(part))
+        || (is_environment(name) && ends(name, SAMPLES).is_none())
+        || (KEYS.iter().any(|start| name.starts_with(start)) && ends(name, &[".pub"]).is_none())
+        || ENDS.iter().chain(SEALED).any(|end| name.ends_with(end))
+}
+
+/// Whether a path is, or lies in, one of the places of secrets that have a name of several parts. Patterns of single names
+/// do not leave them out.
 pub(crate) fn is_place(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    PLACES.iter().any(|place| holds(&parts, place))
+    places().any(|place| holds(&parts, &place))
+}
+
+fn places() -> impl Iterator<Item = String> {
+    let in_folder = IN_FOLDER.iter().filter(|(folder, _)| !folder.starts_with('.'));
+    let in_folder = in_folder.map(|(folder, name)| format!("{folder}/{name}"));
+    PLACES.iter().map(|place| (*place).to_owned()).chain(in_folder)
 }
 
 /// Where secrets usually lie in a home directory: what people keep there, what their programs do, and what Del does.
 pub fn secret_places() -> Vec<String> {
-    let plain = PLACES.into_iter().chain(FOLDERS).chain(NAMES).map(str::to_owned);
-    plain.chain(IN_FOLDER.map(|(folder, name)| format!("{folder}/{name}"))).collect()
+    let plain = [PLACES, AT_HOME, FOLDERS, NAMES].into_iter().flatten().map(|name| (*name).to_owned());
+    plain.chain(IN_FOLDER.iter().map(|(folder, name)| format!("{folder}/{name}"))).collect()
 }
 
 /// Whether a file of this name holds what was committed, whatever that was called.
@@ -62,7 +76,7 @@ fn original(name: &str) -> &str {
     let mut name = name.trim_matches('#');
     loop {
         let shorter = name.trim_end_matches('~');
-        let shorter = ends(shorter, &LEFT).map_or(shorter, |end| &shorter[..shorter.len() - end.len()]);
+        let shorter = ends(shorter, LEFT).map_or(shorter, |end| &shorter[..shorter.len() - end.len()]);
         if shorter == name {
             return name;
         }
@@ -81,23 +95,23 @@ pub(crate) fn is_in_folder(path: &Path) -> bool {
 /// these.
 pub(crate) fn patterns() -> (Vec<String>, Vec<String>) {
     let mut files = vec![format!("{}[!a-zA-Z]*", any_case(".env"))];
-    files.extend(KEYS.map(|start| format!("{}*", any_case(start))));
-    files.extend(PARTS.map(|part| format!("*{}*", any_case(part))));
-    files.extend(NAMES.into_iter().chain(["hosts.yml", ".env", ".envrc"]).map(any_case));
-    files.extend(ENDS.map(|end| format!("*{}", any_case(end))));
+    files.extend(KEYS.iter().map(|start| format!("{}*", any_case(start))));
+    files.extend(PARTS.iter().map(|part| format!("*{}*", any_case(part))));
+    files.extend(NAMES.iter().chain(&[".env", ".envrc"]).map(|name| any_case(name)));
+    files.extend(ENDS.iter().chain(SEALED).map(|end| format!("*{}", any_case(end))));
     // What is left beside them, in few patterns, since every file is held against each. Of `.bak`, `.old` and `.swp` one
     // stands for more than itself.
     for start in [".", "*credentials", "*secret"] {
         let start = any_case(start);
         files.extend(["~", ".[bos][alw][kdp]", ".orig", ".backup"].map(|left| format!("{start}*{left}")));
     }
-    files.extend(SEALED.map(|end| format!("*{}[.~]*", any_case(end))));
+    files.extend(SEALED.iter().map(|end| format!("*{}[.~]*", any_case(end))));
     (files, folders().map(any_case).collect())
 }
 
 fn folders() -> impl Iterator<Item = &'static str> {
     let in_folder = IN_FOLDER.iter().map(|(folder, _)| *folder).filter(|folder| folder.starts_with('.'));
-    FOLDERS.into_iter().chain(in_folder)
+    FOLDERS.iter().copied().chain(in_folder)
 }
 
 /// Whether a pattern of file names may cover files that usually hold secrets. Of patterns for the sources of a language,
@@ -114,12 +128,13 @@ pub(crate) fn is_covered(pattern: &str) -> bool {
     let may_be = |pattern: &str, other: &str| meet(pattern.as_bytes(), other.as_bytes());
     let spells = |part: &&&str| part.contains(|c: char| c.is_ascii_alphanumeric());
     let in_folder = above.iter().filter(spells).any(|part| FOLDERS.iter().any(|folder| may_be(part, folder)));
-    let whole = NAMES.into_iter().chain(COMMON).chain(IN_FOLDER.map(|(_, name)| name)).chain(["config"]);
+    let in_folders = IN_FOLDER.iter().map(|(_, name)| *name);
+    let whole = NAMES.iter().copied().chain(COMMON).chain(in_folders).chain(["config"]);
     // Files of this name are of a language in which whole projects are written.
     let mut whole = whole.filter(|name| *name != "wp-config.php");
-    let mut ends = ENDS.into_iter().filter(|end| !end.is_empty());
-    let mut open =
-        KEYS.map(|start| format!("{start}*")).into_iter().chain(PARTS.map(|part| format!("*{part}*")));
+    let mut ends = ENDS.iter().chain(SEALED);
+    let keys = KEYS.iter().map(|start| format!("{start}*"));
+    let mut open = keys.chain(PARTS.iter().map(|part| format!("*{part}*")));
     in_folder
         || whole.any(|name| may_be(names, name))
         || ends.any(|end| may_be(names, &format!("*{end}")))
@@ -132,58 +147,10 @@ fn is_of_sources(names: &str) -> bool {
     names.starts_with("*.") && SOURCES.contains(&end)
 }
 
-/// Whether two patterns have a name in common; a list of characters counts as any character. The time is bounded by the
-/// product of both lengths.
-fn meet(one: &[u8], other: &[u8]) -> bool {
-    let (one, other) = (signs(one), signs(other));
-    // Whether what follows in the first from here on meets what follows in the second from each place on.
-    let mut behind = vec![false; other.len() + 1];
-    for at in (0..=one.len()).rev() {
-        let mut here = vec![false; other.len() + 1];
-        for place in (0..=other.len()).rev() {
-            here[place] = match (one.get(at), other.get(place)) {
-                (None, None) => true,
-                (Some(Sign::Any), second) => behind[place] || (second.is_some() && here[place + 1]),
-                (first, Some(Sign::Any)) => here[place + 1] || (first.is_some() && behind[place]),
-                (Some(Sign::One), Some(_)) | (Some(_), Some(Sign::One)) => behind[place + 1],
-                (Some(Sign::This(a)), Some(Sign::This(b))) => a == b && behind[place + 1],
-                (Some(_), None) | (None, Some(_)) => false,
-            };
-        }
-        behind = here;
-    }
-    behind[0]
-}
-
-/// A part of a pattern.
-enum Sign {
-    Any,
-    One,
-    This(u8),
-}
-
-fn signs(pattern: &[u8]) -> Vec<Sign> {
-    let mut signs = Vec::new();
-    let mut rest = pattern;
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        signs.push(match first {
-            b'*' => Sign::Any,
-            b'?' => Sign::One,
-            b'[' => {
-                rest = rest.iter().position(|b| *b == b']').map_or(&[], |end| &rest[end + 1..]);
-                Sign::One
-            }
-            byte => Sign::This(*byte),
-        });
-    }
-    signs
-}
-
 /// The attributes with which git shows no line of a file that usually holds secrets.
 pub fn git_attributes() -> String {
     let (files, folders) = patterns();
-    let folders = folders.into_iter().chain(PLACES.map(any_case));
+    let folders = folders.into_iter().chain(places().map(|place| any_case(&place)));
     let folders = folders.flat_map(|folder| [format!("**/{folder}/**"), format!("**/{folder}")]);
     files.into_iter().chain(folders).flat_map(|pattern| [pattern, " -diff\n".to_owned()]).collect()
 }
@@ -249,6 +216,40 @@ fn is_environment(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_table_says_what_another_says() {
+        for place in AT_HOME {
+            let (folder, name) = place.rsplit_once('/').unwrap();
+            let folder = folder.rsplit('/').next().unwrap();
+            assert!(is_named(name) || IN_FOLDER.contains(&(folder, name)), "{place} is known nowhere else");
+        }
+        for place in PLACES {
+            let known = |path: &&str| path.split('/').any(|name| is_named(&name.to_lowercase()));
+            assert!(!Some(place).is_some_and(known), "{place} is known by its name");
+        }
+        for (folder, name) in IN_FOLDER {
+            assert!(!is_named(name), "{folder}/{name} is known by its name");
+        }
+        for name in NAMES {
+            assert!(!ENDS.iter().chain(SEALED).any(|end| name.ends_with(end)), "{name} is known by its end");
+        }
+        let all = [PLACES, AT_HOME, FOLDERS, NAMES, ENDS, SEALED].concat();
+        for (place, name) in all.iter().enumerate() {
+            assert!(!all[..place].contains(name), "{name} stands there twice");
+        }
+    }
+
+    #[test]
+    fn places_without_a_name_of_their_own_are_looked_for_in_trees() {
+        for path in ["x/.config/hub", "opencode/auth.json", "a/huggingface/token", ".config/GH/hosts.yml"] {
+            assert!(is_place(Path::new(path)), "{path}");
+        }
+        // Patterns leave these out by their names.
+        for path in [".claude/.credentials.json", ".docker/config.json", "hosts.yml", "config/hub"] {
+            assert!(!is_place(Path::new(path)), "{path}");
+        }
+    }
 
     #[test]
     fn secrets_are_known_by_their_names() {

@@ -1,19 +1,17 @@
 //! The names of what usually holds secrets, in small letters where nothing else is said.
 
-pub(super) const FOLDERS: [&str; 8] =
-    [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
-/// Where else keys, credentials and what people told their browsers lie in a home directory. The last are those of
-/// Del: servers with their keys, and what was said.
-pub(super) const PLACES: [&str; 41] = [
+pub(super) const FOLDERS: &[&str] =
+    &[".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
+/// Where else keys, credentials and what people told their browsers lie in a home directory, under names that mean
+/// nothing by themselves. The last are those of Del: servers with their keys, and what was said.
+pub(super) const PLACES: &[&str] = &[
     ".config/gh",
     ".config/glab-cli",
-    ".config/gcloud",
     ".config/doctl",
     ".config/hub",
     ".config/op",
     ".config/sops",
     ".config/rclone",
-    ".config/git/credentials",
     ".config/containers/auth.json",
     ".config/google-chrome",
     ".config/chromium",
@@ -22,35 +20,39 @@ pub(super) const PLACES: [&str; 41] = [
     ".config/Signal",
     ".config/Slack",
     ".config/discord",
+    ".config/github-copilot",
+    ".config/solana",
     ".mozilla",
     ".thunderbird",
     ".var/app",
     ".snap",
-    ".local/share/keyrings",
     ".local/share/kwalletd",
     ".local/share/TelegramDesktop",
+    ".huggingface/token",
+    ".config/del",
+    ".local/state/del",
+];
+/// Where in a home directory that lies which is known by its name wherever it is, for what goes by paths alone.
+pub(super) const AT_HOME: &[&str] = &[
+    ".config/gcloud",
+    ".config/git/credentials",
+    ".config/pip/pip.conf",
+    ".local/share/fish/fish_history",
+    ".local/share/keyrings",
+    ".local/share/opencode/auth.json",
+    ".cache/huggingface/token",
     ".terraform.d/credentials.tfrc.json",
     ".cargo/credentials",
     ".cargo/credentials.toml",
     ".gem/credentials",
-    ".config/del",
-    ".local/state/del",
-    ".local/share/opencode/auth.json",
-    ".config/github-copilot",
-    ".cache/huggingface/token",
-    ".huggingface/token",
-    ".config/solana",
     ".claude/.credentials.json",
     ".gemini/oauth_creds.json",
     ".qwen/oauth_creds.json",
-    ".gradle/gradle.properties",
-    ".config/pip/pip.conf",
-    ".local/share/fish/fish_history",
 ];
 /// What editors and people leave beside a file, and what packs it.
-pub(super) const LEFT: [&str; 10] =
-    [".bak", ".old", ".orig", ".swp", ".backup", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-pub(super) const NAMES: [&str; 90] = [
+pub(super) const LEFT: &[&str] =
+    &[".bak", ".old", ".orig", ".swp", ".backup", ".gz", ".bz2", ".xz", ".zst", ".zip"];
+pub(super) const NAMES: &[&str] = &[
     "shadow",
     "shadow-",
     "gshadow",
@@ -81,8 +83,6 @@ pub(super) const NAMES: [&str; 90] = [
     "credentials",
     "credentials.yml.enc",
     ".credentials",
-    ".secrets",
-    ".password",
     ".token",
     ".github_token",
     ".vault-token",
@@ -120,7 +120,6 @@ pub(super) const NAMES: [&str; 90] = [
     "cookies.sqlite",
     "wp-config.php",
     ".claude.json",
-    ".credentials.json",
     "oauth_creds.json",
     "fish_history",
     ".zhistory",
@@ -129,8 +128,6 @@ pub(super) const NAMES: [&str; 90] = [
     ".iceauthority",
     ".gitcookies",
     ".authinfo",
-    ".authinfo.gpg",
-    "serviceaccountkey.json",
     "rootkey.csv",
     "credentials.csv",
     "accesskeys.csv",
@@ -142,7 +139,7 @@ pub(super) const NAMES: [&str; 90] = [
     "pip.conf",
     ".pip.conf",
 ];
-pub(super) const IN_FOLDER: [(&str, &str); 18] = [
+pub(super) const IN_FOLDER: &[(&str, &str)] = &[
     (".git", "config"),
     (".docker", "config.json"),
     (".composer", "auth.json"),
@@ -154,7 +151,6 @@ pub(super) const IN_FOLDER: [(&str, &str); 18] = [
     (".oci", "config"),
     (".ngrok2", "ngrok.yml"),
     ("gh", "hosts.yml"),
-    (".claude", ".credentials.json"),
     (".gradle", "gradle.properties"),
     ("github-copilot", "apps.json"),
     ("github-copilot", "hosts.json"),
@@ -163,22 +159,14 @@ pub(super) const IN_FOLDER: [(&str, &str); 18] = [
     ("opencode", "auth.json"),
 ];
 /// Parts of names.
-pub(super) const PARTS: [&str; 2] = ["firebase-adminsdk", "client_secret_"];
-pub(super) const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
-pub(super) const ENDS: [&str; 48] = [
-    ".pem",
-    ".key",
-    ".p8",
-    ".p12",
-    ".pfx",
-    ".jks",
+pub(super) const PARTS: &[&str] = &["firebase-adminsdk", "client_secret_"];
+pub(super) const SAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist"];
+/// Ends of names, and those before which no program's source has a name.
+pub(super) const ENDS: &[&str] = &[
     ".keystore",
-    ".kdbx",
-    ".ppk",
     ".asc",
     ".gpg",
     ".env",
-    ".tfstate",
     ".tfvars",
     ".tfvars.json",
     ".kdb",
@@ -215,12 +203,11 @@ pub(super) const ENDS: [&str; 48] = [
     "_credentials.csv",
     "serviceaccountkey.json",
 ];
-/// Those of them before which no program's source has a name.
-pub(super) const SEALED: [&str; 9] =
-    [".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate"];
-pub(super) const KEYS: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "ssh_host_"];
+pub(super) const SEALED: &[&str] =
+    &[".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate"];
+pub(super) const KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "ssh_host_"];
 /// Endings of sources and texts, for which git has patterns of what is shown.
-pub(super) const SOURCES: [&str; 62] = [
+pub(super) const SOURCES: &[&str] = &[
     "ada", "adb", "ads", "bash", "bat", "bib", "c", "cc", "cpp", "cs", "css", "cxx", "dart", "dts", "dtsi",
     "ex", "exs", "f90", "fountain", "go", "h", "hh", "hpp", "hs", "htm", "html", "ini", "java", "jl", "js",
     "jsx", "kt", "kts", "less", "lua", "m", "markdown", "md", "mjs", "ml", "pas", "php", "pl", "pm", "py",
