@@ -5,12 +5,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::secret;
+use crate::tree::{self, TooLarge};
 
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
-
-/// More entries than this are not looked through.
-const MAX_ENTRIES: usize = 20_000;
 
 /// What the system tells everybody about itself.
 const FACTS: [&str; 5] =
@@ -49,6 +47,8 @@ pub(crate) enum Forbidden {
     Secret,
     #[error("holds files that usually hold secrets")]
     Holds,
+    #[error("has more than {max} entries, and the rest was not looked at for secrets", max = tree::MOST)]
+    Large,
     #[error("cannot be looked at")]
     Unknown,
 }
@@ -112,31 +112,29 @@ impl Ground {
         self.look_for_places(path)
     }
 
-    /// Whether no place of secrets lies below `path`, which the patterns of what looks through trees do not name. So many
-    /// entries are looked at, those of repositories and of what is installed left out.
+    /// Whether no place of secrets lies below `path`, which the patterns of what looks through trees do not name.
     pub(crate) fn look_for_places(&self, path: &str) -> Result<(), Forbidden> {
-        const PASSED: [&str; 3] = [".git", "node_modules", "target"];
+        // Patterns leave these out with all that lies in them.
+        let entered = |name: &str| !secret::is_in_folder(Path::new(name));
+        self.look_below(path, entered, secret::is_place)
+    }
+
+    fn look_below(
+        &self,
+        path: &str,
+        entered: impl Fn(&str) -> bool,
+        is_secret: fn(&Path) -> bool,
+    ) -> Result<(), Forbidden> {
         let walk = self.walk(Path::new(path))?;
-        let mut pending = if walk.found == Found::Directory { vec![walk.at] } else { Vec::new() };
-        let mut left = MAX_ENTRIES;
-        while let Some(directory) = pending.pop() {
-            for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-                if left == 0 {
-                    return Ok(());
-                }
-                left -= 1;
-                let path = entry.path();
-                let inside = path.strip_prefix(&self.root).unwrap_or(&path);
-                if secret::is_place(inside) {
-                    return Err(Forbidden::Holds);
-                }
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if is_folder && !PASSED.iter().any(|name| entry.file_name() == **name) {
-                    pending.push(path);
-                }
-            }
+        if walk.found != Found::Directory {
+            return Ok(());
         }
-        Ok(())
+        let is_secret = |path: &Path| is_secret(path.strip_prefix(&self.root).unwrap_or(path));
+        match tree::find(&walk.at, tree::MOST, entered, |_, _, entry| is_secret(&entry.path())) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(Forbidden::Holds),
+            Err(TooLarge(_)) => Err(Forbidden::Large),
+        }
     }
 
     /// Whether `path`, by its links, leads out of the working directory or to what usually holds secrets.
@@ -161,28 +159,8 @@ impl Ground {
 
     /// Whether `path` and all that lies below it may be looked at. Links are not followed.
     pub(crate) fn look_through(&self, path: &str) -> Result<(), Forbidden> {
-        if self.look(path)? != Found::Directory {
-            return Ok(());
-        }
-        let mut pending = vec![self.directory.join(path)];
-        let mut left = MAX_ENTRIES;
-        while let Some(directory) = pending.pop() {
-            for entry in fs::read_dir(&directory).map_err(|_| Forbidden::Unknown)? {
-                let Ok(entry) = entry else { return Err(Forbidden::Unknown) };
-                let (Ok(kind), Some(fewer)) = (entry.file_type(), left.checked_sub(1)) else {
-                    return Err(Forbidden::Unknown);
-                };
-                left = fewer;
-                let path = entry.path();
-                if secret::is_secret(path.strip_prefix(&self.root).unwrap_or(&path)) {
-                    return Err(Forbidden::Holds);
-                }
-                if kind.is_dir() {
-                    pending.push(path);
-                }
-            }
-        }
-        Ok(())
+        self.look(path)?;
+        self.look_below(path, |_| true, secret::is_secret)
     }
 
     /// Where `cd PATH` leads: a directory that is there, reached without links.

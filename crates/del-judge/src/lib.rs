@@ -37,6 +37,7 @@ mod search;
 mod secret;
 mod startup;
 mod syntax;
+mod tree;
 mod wildcard;
 mod within;
 

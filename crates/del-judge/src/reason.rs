@@ -7,6 +7,7 @@ use crate::ground::Forbidden;
 use crate::kind::Misfit;
 use crate::repository::Untrusted;
 use crate::syntax::Unclear;
+use crate::tree;
 use crate::wildcard::Unexpanded;
 
 /// Why a command is not safe.
@@ -20,6 +21,11 @@ pub(crate) enum Reason {
     Elsewhere { name: String, place: String },
     #[error("`{name}` would obey `{}`, which leads elsewhere or may never end", path.display())]
     Ignores { name: String, path: PathBuf },
+    #[error(
+        "the tree has more than {max} entries: whether `{name}` would obey a file in `{}` that leads elsewhere was not \
+         looked at", place.display(), max = tree::MOST
+    )]
+    Large { name: String, place: PathBuf },
     #[error("{program}: {unknown}")]
     Arguments { program: String, unknown: Unknown },
     #[error("`{word}` {unexpanded}")]

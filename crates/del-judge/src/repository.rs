@@ -10,14 +10,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::ground::Ground;
+use crate::tree::{self, TooLarge};
 
 pub use attributes::what_reveals;
 pub use settings::is_harmless;
 
 /// A larger configuration is not read.
 const MAX_CONFIGURATION: u64 = 256 * 1024;
-/// Entries of the repository and of the tree that are looked at for what would mislead git.
-const MAX_LOOKED_AT: usize = 200_000;
 /// Files of a tree that git reads whatever it was asked.
 const READ_ANYWAY: [&str; 5] = [".git", ".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
 
@@ -40,7 +39,7 @@ pub(crate) enum Untrusted {
     Special(PathBuf),
     #[error("`{}` may have git show the lines of files that usually hold secrets", .0.display())]
     Reveals(PathBuf),
-    #[error("`{}` holds more entries than are looked through", .0.display())]
+    #[error("the tree has more than {max} entries, and what lies in `{}` was not looked at", .0.display(), max = tree::MOST)]
     Large(PathBuf),
     #[error("the repository's configuration holds an address with a password or a token in it")]
     Address,
@@ -127,12 +126,12 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
     if ["alternates", "http-alternates"].iter().any(|name| git.join("objects/info").join(name).exists()) {
         return Err(Untrusted::Borrows);
     }
-    if let Some(path) = leads_away(git, MAX_LOOKED_AT).map_err(Untrusted::Large)? {
+    if let Some(path) = leads_away(git, tree::MOST).map_err(Untrusted::Large)? {
         return Err(Untrusted::Special(path));
     }
     let asks =
         |kind, name: &str, entry: &DirEntry| is_waited_for(kind, name) || attributes::reveal(name, entry);
-    if let Some(path) = found(top, MAX_LOOKED_AT, asks).map_err(Untrusted::Large)? {
+    if let Some(path) = found(top, tree::MOST, asks).map_err(Untrusted::Large)? {
         let waits = fs::symlink_metadata(&path).is_ok_and(|found| is_special(found.file_type()));
         return Err(if waits { Untrusted::Special(path) } else { Untrusted::Reveals(path) });
     }
@@ -180,7 +179,7 @@ fn is_waited_for(kind: FileType, name: &str) -> bool {
 
 /// What a program would open that leaves out what git leaves out, and wait for, or be led away by: it obeys what it finds
 /// there, and shows the lines that it does not understand.
-pub(crate) fn misleading_ignores(ground: &Ground) -> Option<PathBuf> {
+pub(crate) fn misleading_ignores(ground: &Ground) -> Result<Option<PathBuf>, TooLarge> {
     const NAMES: [&str; 4] = [".gitignore", ".ignore", ".rgignore", ".fdignore"];
     const EXCLUDE: &str = ".git/info/exclude";
     let directory = ground.directory();
@@ -192,12 +191,13 @@ pub(crate) fn misleading_ignores(ground: &Ground) -> Option<PathBuf> {
         special || (inside && path.exists() && path.to_str().is_none_or(|path| ground.leads_away(path)))
     };
     let above = || directory.ancestors().flat_map(|place| names().map(|name| place.join(name)));
-    above().find(misleads).or_else(|| {
-        found(directory, MAX_LOOKED_AT, |kind, name, entry| match name {
-            ".git" => misleads(&entry.path().join("info/exclude")),
-            _ => !kind.is_file() && NAMES.contains(&name) && misleads(&entry.path()),
-        })
-        .unwrap_or_default()
+    if let Some(path) = above().find(misleads) {
+        return Ok(Some(path));
+    }
+    let enters = |name: &str| name != ".git";
+    tree::find(directory, tree::MOST, enters, |kind, name, entry| match name {
+        ".git" => misleads(&entry.path().join("info/exclude")),
+        _ => !kind.is_file() && NAMES.contains(&name) && misleads(&entry.path()),
     })
 }
 
@@ -205,29 +205,14 @@ fn is_special(kind: FileType) -> bool {
     !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
 }
 
-/// An entry below `directory` that is like this. Where there are more entries than so many, it fails with where it was then.
+/// An entry of a tree that is like this, what repositories keep left out. Where there are more than so many, it fails with
+/// where it was then.
 fn found(
     directory: &Path,
-    entries: usize,
+    most: usize,
     like: impl Fn(FileType, &str, &DirEntry) -> bool,
 ) -> Result<Option<PathBuf>, PathBuf> {
-    let mut pending = vec![directory.to_owned()];
-    let mut left = entries;
-    while let Some(directory) = pending.pop() {
-        let Ok(listing) = fs::read_dir(&directory) else { continue };
-        for entry in listing.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            left = left.checked_sub(1).ok_or_else(|| directory.clone())?;
-            let name = entry.file_name();
-            if like(kind, &name.to_string_lossy(), &entry) {
-                return Ok(Some(entry.path()));
-            }
-            if kind.is_dir() && name != ".git" {
-                pending.push(entry.path());
-            }
-        }
-    }
-    Ok(None)
+    tree::find(directory, most, |name| name != ".git", like).map_err(|TooLarge(place)| place)
 }
 
 #[cfg(test)]

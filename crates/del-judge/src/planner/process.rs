@@ -13,6 +13,7 @@ use crate::repository;
 use crate::scene::Scene;
 use crate::search;
 use crate::syntax::{Assignment, Cause, Output, Redirection, Simple, Unclear, VARIABLES, Word};
+use crate::tree::TooLarge;
 use crate::wildcard;
 
 /// More words than this are not made of the words of one command.
@@ -97,10 +98,12 @@ impl Planner<'_> {
                 repository::check_addresses(ground.directory())?;
             }
         }
-        if known.ignores
-            && let Some(path) = repository::misleading_ignores(ground)
-        {
-            return Err(Reason::Ignores { name, path });
+        if known.ignores {
+            match repository::misleading_ignores(ground) {
+                Ok(None) => {}
+                Ok(Some(path)) => return Err(Reason::Ignores { name, path }),
+                Err(TooLarge(place)) => return Err(Reason::Large { name, place }),
+            }
         }
         let (name, arguments) = match &known.instead {
             Some(instead) => {
