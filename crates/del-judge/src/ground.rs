@@ -19,15 +19,28 @@ pub fn is_public(path: &Path) -> bool {
     path == Path::new("/dev/null") || FACTS.iter().any(|fact| path == Path::new(fact))
 }
 
-/// A directory that a command may look into, and where in it the command stands.
+/// The directories that a command may look into, and where in them the command stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ground {
-    /// The directory, without links.
-    root: PathBuf,
-    /// The directory as it was given, which may be another spelling.
-    given: PathBuf,
-    /// Where the command stands, at or below `root`.
+    /// The working directory, and behind it those that are allowed besides.
+    roots: Vec<Root>,
+    /// Where the command stands, at or below one of them.
     directory: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Root {
+    /// Without links.
+    path: PathBuf,
+    /// As it was given, which may be another spelling.
+    given: PathBuf,
+}
+
+impl Root {
+    fn new(path: &Path) -> Self {
+        let given = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self { path: fs::canonicalize(&given).unwrap_or_else(|_| given.clone()), given }
+    }
 }
 
 /// Why a path may not be looked at.
@@ -64,26 +77,51 @@ pub(crate) enum Found {
 impl Ground {
     /// The working directory. It need not be there: then nothing is in it.
     pub fn new(root: &Path) -> Self {
-        let given = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-        let root = fs::canonicalize(&given).unwrap_or_else(|_| given.clone());
-        Self { directory: root.clone(), given, root }
+        let root = Root::new(root);
+        Self { directory: root.path.clone(), roots: vec![root] }
+    }
+
+    /// The same with directories that the command may look into besides.
+    #[must_use]
+    pub fn and(mut self, more: &[PathBuf]) -> Self {
+        self.roots.extend(more.iter().map(|path| Root::new(path)));
+        self
     }
 
     /// The same working directory with the command in `directory`; `None` when that is not a directory inside.
     #[must_use]
     pub fn at(&self, directory: &Path) -> Option<Self> {
         let directory = fs::canonicalize(directory).ok().filter(|directory| directory.is_dir())?;
-        directory.starts_with(&self.root).then(|| Self { directory, ..self.clone() })
+        self.holds(&directory).then(|| Self { directory, ..self.clone() })
     }
 
-    /// The directory that the command may look into.
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// The directories that the command may look into, the working directory first.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|root| root.path.as_path())
     }
 
     /// Where the command stands.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Whether a path without links lies in one of the directories.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        self.roots().any(|root| path.starts_with(root))
+    }
+
+    /// What lies below the directory that a path lies in, and that directory.
+    fn within<'p>(&'p self, path: &'p Path) -> (&'p Path, &'p Path) {
+        let inner =
+            self.roots().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
+        inner.and_then(|root| Some((path.strip_prefix(root).ok()?, root))).unwrap_or((path, path))
+    }
+
+    /// Whether a path is one of these by the names on it: also by those above the directory that it lies in, unless all that
+    /// is there would be one.
+    fn is(&self, path: &Path, named: fn(&Path) -> bool) -> bool {
+        let (inside, root) = self.within(path);
+        named(inside) || (!named(root) && named(path))
     }
 
     /// Whether `path` may be looked at, and what is there now.
@@ -94,11 +132,13 @@ impl Ground {
         let walk = self.walk(Path::new(path))?;
         // In these, files are windows to the system.
         let windows = ["/proc", "/sys", "/dev"];
-        if windows.iter().any(|window| walk.at.starts_with(window) && !self.root.starts_with(window)) {
+        if windows
+            .iter()
+            .any(|window| walk.at.starts_with(window) && self.roots().all(|root| !root.starts_with(window)))
+        {
             return Err(Forbidden::Special);
         }
-        let inside = walk.at.strip_prefix(&self.root).unwrap_or(&walk.at);
-        if secret::is_secret(inside) || secret::is_secret(Path::new(path)) {
+        if self.is(&walk.at, secret::is_secret) || secret::is_secret(Path::new(path)) {
             return Err(Forbidden::Secret);
         }
         Ok(walk.found)
@@ -106,7 +146,8 @@ impl Ground {
 
     /// Whether `path` may be looked at by what leaves out secrets by the names of files and directories on its way.
     pub(crate) fn look_into(&self, path: &str) -> Result<(), Forbidden> {
-        if self.look(path)? != Found::File && self.is_in_folder(&self.walk(Path::new(path))?.at) {
+        let is_in_folder = |at: &Path| self.is(at, secret::is_in_folder);
+        if self.look(path)? != Found::File && is_in_folder(&self.walk(Path::new(path))?.at) {
             return Err(Forbidden::Holds);
         }
         self.look_for_places(path)
@@ -129,8 +170,7 @@ impl Ground {
         if walk.found != Found::Directory {
             return Ok(());
         }
-        let is_secret = |path: &Path| is_secret(path.strip_prefix(&self.root).unwrap_or(path));
-        match tree::find(&walk.at, tree::MOST, entered, |_, _, entry| is_secret(&entry.path())) {
+        match tree::find(&walk.at, tree::MOST, entered, |_, _, entry| self.is(&entry.path(), is_secret)) {
             Ok(None) => Ok(()),
             Ok(Some(_)) => Err(Forbidden::Holds),
             Err(TooLarge(_)) => Err(Forbidden::Large),
@@ -140,9 +180,7 @@ impl Ground {
     /// Whether `path`, by its links, leads out of the working directory or to what usually holds secrets.
     pub(crate) fn leads_away(&self, path: &str) -> bool {
         match self.walk(Path::new(path)) {
-            Ok(walk) => {
-                walk.links > 0 && secret::is_secret(walk.at.strip_prefix(&self.root).unwrap_or(&walk.at))
-            }
+            Ok(walk) => walk.links > 0 && self.is(&walk.at, secret::is_secret),
             Err(_) => true,
         }
     }
@@ -150,11 +188,7 @@ impl Ground {
     /// Where `path` leads in the working directory, if something is there.
     pub(crate) fn follow(&self, path: &Path) -> Option<PathBuf> {
         let walk = self.walk(path).ok().filter(|walk| walk.found != Found::Nothing)?;
-        walk.at.strip_prefix(&self.root).ok().map(Path::to_owned)
-    }
-
-    fn is_in_folder(&self, directory: &Path) -> bool {
-        directory.strip_prefix(&self.root).is_ok_and(secret::is_in_folder)
+        Some(self.within(&walk.at).0.to_owned())
     }
 
     /// Whether `path` and all that lies below it may be looked at. Links are not followed.
@@ -172,8 +206,7 @@ impl Ground {
         if walk.links > 0 {
             return Err(Forbidden::Linked);
         }
-        let inside = walk.at.strip_prefix(&self.root).unwrap_or(&walk.at);
-        if secret::is_in_folder(inside) || secret::is_place(inside) {
+        if self.is(&walk.at, secret::is_in_folder) || self.is(&walk.at, secret::is_place) {
             return Err(Forbidden::Holds);
         }
         Ok(Self { directory: walk.at, ..self.clone() })
@@ -184,11 +217,15 @@ impl Ground {
         if !path.is_absolute() {
             return Ok((self.directory.clone(), path));
         }
-        let rest = path.strip_prefix(&self.root).or_else(|_| path.strip_prefix(&self.given));
-        rest.map(|rest| (self.root.clone(), rest)).map_err(|_| Forbidden::Outside)
+        let rests = self.roots.iter().flat_map(|root| {
+            [&root.path, &root.given].map(|spelt| Some((root.path.clone(), path.strip_prefix(spelt).ok()?)))
+        });
+        // Of directories within each other, the inner one.
+        rests.flatten().min_by_key(|(_, rest)| rest.as_os_str().len()).ok_or(Forbidden::Outside)
     }
 
-    /// Follows `path` component by component and link by link. It never leaves the root, not even to come back.
+    /// Follows `path` component by component and link by link. It never leaves the directories that may be
+    /// looked into, not even to come back.
     fn walk(&self, path: &Path) -> Result<Walk, Forbidden> {
         let (at, rest) = self.start(path)?;
         let mut pending = Vec::new();
@@ -199,10 +236,10 @@ impl Ground {
                 if walk.found != Found::Directory {
                     return Err(Forbidden::NotDirectory);
                 }
-                if walk.at == self.root {
+                walk.at.pop();
+                if !self.holds(&walk.at) {
                     return Err(Forbidden::Outside);
                 }
-                walk.at.pop();
                 continue;
             }
             let next = walk.at.join(&name);
@@ -218,8 +255,8 @@ impl Ground {
                     }
                     let target = fs::read_link(&next).map_err(|_| Forbidden::Unknown)?;
                     let rest = if target.is_absolute() {
-                        let rest = target.strip_prefix(&self.root).map_err(|_| Forbidden::Outside)?;
-                        walk.at.clone_from(&self.root);
+                        let (start, rest) = self.start(&target)?;
+                        walk.at = start;
                         rest
                     } else {
                         &target

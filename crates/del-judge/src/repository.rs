@@ -187,7 +187,7 @@ pub(crate) fn misleading_ignores(ground: &Ground) -> Result<Option<PathBuf>, Too
     let misleads = |path: &PathBuf| {
         let special = fs::metadata(path).is_ok_and(|found| is_special(found.file_type()));
         // What lies above the working directory nobody but the user has put there.
-        let inside = path.starts_with(ground.root());
+        let inside = ground.holds(path);
         special || (inside && path.exists() && path.to_str().is_none_or(|path| ground.leads_away(path)))
     };
     let above = || directory.ancestors().flat_map(|place| names().map(|name| place.join(name)));

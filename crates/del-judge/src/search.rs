@@ -4,6 +4,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use crate::ground::Ground;
+
 /// Directories of the system, in their order.
 const SYSTEM: [&str; 7] = [
     "/usr/local/bin",
@@ -63,16 +65,16 @@ impl Search {
         Self { directories, links, everywhere }
     }
 
-    /// The program called `name`, for a command that works in `root`.
-    pub(crate) fn find(&self, name: &str, root: &Path) -> Found {
+    /// The program called `name`, for a command that works on `ground`.
+    pub(crate) fn find(&self, name: &str, ground: &Ground) -> Found {
         let here = |directory: &PathBuf| {
             let path = directory.join(name);
             let metadata = fs::metadata(&path).ok()?;
             (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(path)
         };
-        if let Some(path) = self.trusted(root).find_map(here) {
+        if let Some(path) = self.trusted(ground).find_map(here) {
             // A link in a trusted directory may lead to what nobody vouches for.
-            return if is_trusted(&path, root) { Found::At(path) } else { Found::Elsewhere(path) };
+            return if is_trusted(&path, ground) { Found::At(path) } else { Found::Elsewhere(path) };
         }
         match self.everywhere.iter().find_map(here) {
             Some(path) => Found::Elsewhere(path),
@@ -81,8 +83,8 @@ impl Search {
     }
 
     /// The program called `name`, if it lies where only the user and the system can put programs.
-    pub fn trusted_program(&self, name: &str, root: &Path) -> Option<PathBuf> {
-        match self.find(name, root) {
+    pub fn trusted_program(&self, name: &str, ground: &Ground) -> Option<PathBuf> {
+        match self.find(name, ground) {
             Found::At(path) => Some(path),
             Found::Nowhere | Found::Elsewhere(_) => None,
         }
@@ -90,18 +92,18 @@ impl Search {
 
     /// The directories for the `PATH` of programs that are run: those in which nothing is found that only leads into the
     /// working directory.
-    pub(crate) fn path(&self, root: &Path) -> String {
+    pub(crate) fn path(&self, ground: &Ground) -> String {
         let leads = |directory: &Path| {
-            self.links.iter().any(|(place, target)| place == directory && target.starts_with(root))
+            self.links.iter().any(|(place, target)| place == directory && ground.holds(target))
         };
-        let trusted = self.trusted(root).filter(|directory| !leads(directory));
+        let trusted = self.trusted(ground).filter(|directory| !leads(directory));
         let directories: Vec<_> = trusted.filter_map(|path| path.to_str()).collect();
         directories.join(":")
     }
 
-    fn trusted(&self, root: &Path) -> impl Iterator<Item = &PathBuf> {
+    fn trusted(&self, ground: &Ground) -> impl Iterator<Item = &PathBuf> {
         self.directories.iter().filter(move |directory| {
-            let lies_inside = fs::canonicalize(directory).is_ok_and(|real| real.starts_with(root));
+            let lies_inside = fs::canonicalize(directory).is_ok_and(|real| ground.holds(&real));
             !lies_inside || is_system(directory)
         })
     }
@@ -109,13 +111,13 @@ impl Search {
 
 /// Whether a program in a trusted directory is one, and does not only lead to one that a project brought, or that others
 /// could have put there.
-fn is_trusted(path: &Path, root: &Path) -> bool {
+fn is_trusted(path: &Path, ground: &Ground) -> bool {
     let Ok(real) = fs::canonicalize(path) else { return false };
     let of_system = || path.parent().is_some_and(is_system);
     let own = rustix::process::geteuid().as_raw();
     let guarded = || real.parent().is_some_and(|directory| is_guarded(directory, own)) && is_kept(&real, own);
     let in_place = fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink());
-    let inside = real.starts_with(root) && !(in_place && of_system());
+    let inside = ground.holds(&real) && !(in_place && of_system());
     !inside && (of_system() || guarded())
 }
 
@@ -180,6 +182,7 @@ mod tests {
             symlink(place, bin.join(name)).unwrap();
         }
         let search = Search::among(vec![bin.clone()], vec![bin.clone()]);
+        let root = Ground::new(&root);
         for name in ["plain", "kept"] {
             assert_eq!(search.find(name, &root), Found::At(bin.join(name)));
         }
@@ -187,6 +190,9 @@ mod tests {
             assert_eq!(search.find(name, &root), Found::Elsewhere(bin.join(name)));
         }
         assert_eq!(search.path(&root), "");
-        assert_eq!(search.path(&top.join("other")), bin.to_str().unwrap());
+        // What may be written besides is no better.
+        let both = Ground::new(&top.join("other")).and(&[top.join("kept")]);
+        assert_eq!(search.find("kept", &both), Found::Elsewhere(bin.join("kept")));
+        assert_eq!(search.path(&Ground::new(&top.join("other"))), bin.to_str().unwrap());
     }
 }

@@ -43,8 +43,7 @@ pub(crate) fn is_place(path: &Path) -> bool {
 }
 
 fn places() -> impl Iterator<Item = String> {
-    let in_folder = IN_FOLDER.iter().filter(|(folder, _)| !folder.starts_with('.'));
-    let in_folder = in_folder.map(|(folder, name)| format!("{folder}/{name}"));
+    let in_folder = IN_FOLDER.iter().map(|(folder, name)| format!("{folder}/{name}"));
     PLACES.iter().map(|place| (*place).to_owned()).chain(in_folder)
 }
 
@@ -246,7 +245,7 @@ mod tests {
             assert!(is_place(Path::new(path)), "{path}");
         }
         // Patterns leave these out by their names.
-        for path in [".claude/.credentials.json", ".docker/config.json", "hosts.yml", "config/hub"] {
+        for path in [".claude/.credentials.json", ".kube/config", "hosts.yml", "config/hub"] {
             assert!(!is_place(Path::new(path)), "{path}");
         }
     }

@@ -40,10 +40,11 @@ pub(crate) fn expand(word: &Word, ground: &Ground, seen: &Cell<usize>) -> Result
         // Several stars are one.
         part.dedup_by(|piece, before| *piece == Piece::Any && *before == Piece::Any);
     }
-    let mut found = vec![String::new()];
+    let (start, begun) = absolute(&parts);
+    let mut found = vec![start];
     let mut entries = 0;
     let left = MAX_ALL.saturating_sub(seen.get());
-    for (place, part) in parts.iter().enumerate() {
+    for (place, part) in parts.iter().enumerate().skip(begun) {
         let last = place + 1 == parts.len();
         let mut next = Vec::new();
         for prefix in &found {
@@ -63,6 +64,24 @@ pub(crate) fn expand(word: &Word, ground: &Ground, seen: &Cell<usize>) -> Result
     }
     found.sort();
     Ok(found)
+}
+
+/// Where an absolute path goes by plain names, and how many of its parts that is: it has to lie inside only from there on.
+fn absolute(parts: &[Vec<Piece>]) -> (String, usize) {
+    if !parts.first().is_some_and(Vec::is_empty) {
+        return (String::new(), 0);
+    }
+    let mut start = "/".to_owned();
+    let mut begun = 1;
+    for part in &parts[1..parts.len() - 1] {
+        let [Piece::Text(name)] = part.as_slice() else { break };
+        if name == ".." {
+            break;
+        }
+        start = format!("{start}{name}/");
+        begun += 1;
+    }
+    (start, begun)
 }
 
 /// Goes one component further from `prefix`, which is empty or ends with a slash.

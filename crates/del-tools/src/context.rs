@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::PermissionsExt;
-use del_judge::Judge;
+use del_judge::{Ground, Judge};
 
 use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, sized};
@@ -85,6 +85,11 @@ impl Context {
             web: None,
             undo: None,
         }
+    }
+
+    /// Where commands work, and what they may look into: the working directory, and those that are allowed besides.
+    pub(crate) fn ground(&self) -> Ground {
+        Ground::new(self.workspace.root()).and(&self.workspace.writable())
     }
 
     /// The name under which the model knows a tool.

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use del_judge::{Ground, Process, what_reveals, without_password};
+use del_judge::{Process, what_reveals, without_password};
 
 use crate::context::Context;
 use crate::control::Control;
@@ -54,7 +54,7 @@ impl Git {
     pub(crate) fn open(context: &Context) -> Result<Self, Failure> {
         let directory = context.workspace.root();
         let trouble = |trouble: Trouble| trouble.failure(directory, &context.workspace.writable());
-        let held = context.judge.held("git", &Ground::new(directory)).ok_or_else(|| {
+        let held = context.judge.held("git", &context.ground()).ok_or_else(|| {
             Failure::new(Code::ToolMissing, "git is not installed, or not where the system keeps programs.")
         })?;
         let repository = Repository::find(directory, &context.workspace.writable()).map_err(trouble)?;

@@ -38,6 +38,9 @@ struct CheckOptions {
     /// Where the command would run, and what it may look into [default: the current directory]
     #[arg(long, value_name = "DIR")]
     working_dir: Option<PathBuf>,
+    /// Lets the command look into DIR as well; may be given again
+    #[arg(long, value_name = "DIR")]
+    allow_dir: Vec<PathBuf>,
     #[command(flatten)]
     confining: Confining,
     #[command(flatten)]
@@ -58,6 +61,8 @@ struct Checker {
     level: Level,
     /// The working directory that was named.
     directory: Option<PathBuf>,
+    /// What it may look into besides.
+    allowed: Vec<PathBuf>,
 }
 
 /// A verdict with its reasons, in the words of the interface.
@@ -80,7 +85,9 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     }
     let level = options.confining.confinement().level();
     let level = level.map_err(|error| Exit::Sandbox.because(error.to_string()))?;
-    let checker = Checker { judge: Judge::default(), gate: options.consenting.gate(), level, directory };
+    let allowed = options.allow_dir.clone();
+    let checker =
+        Checker { judge: Judge::default(), gate: options.consenting.gate(), level, directory, allowed };
     if options.jsonl {
         return records::run(&checker, Input::open(None)?);
     }
@@ -109,14 +116,14 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
 
 impl Checker {
     fn ground(&self) -> Ground {
-        Ground::new(self.directory.as_deref().unwrap_or(Path::new(".")))
+        Ground::new(self.directory.as_deref().unwrap_or(Path::new("."))).and(&self.allowed)
     }
 
     /// Checks a command that would stand in `directory`. Where a working directory was named, that has to hold it.
     fn check_in(&self, command: &str, directory: &str) -> Checked {
         let ground = match &self.directory {
-            None => Some(Ground::new(Path::new(directory))),
-            Some(root) => Ground::new(root).at(&root.join(directory)),
+            None => Some(Ground::new(Path::new(directory)).and(&self.allowed)),
+            Some(root) => self.ground().at(&root.join(directory)),
         };
         ground.map_or_else(
             || Checked {

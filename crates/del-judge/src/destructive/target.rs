@@ -7,7 +7,8 @@ use crate::ground::Ground;
 /// Where a command runs, as far as the text before it says.
 #[derive(Debug, Clone)]
 pub(super) struct Here {
-    root: PathBuf,
+    /// The directories that commands may work in.
+    roots: Vec<PathBuf>,
     directory: PathBuf,
     /// It may still run where the text began, so that what is around it is not to be lost.
     began: bool,
@@ -17,20 +18,21 @@ pub(super) struct Here {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Inside,
-    /// The working directory itself, or all that is in it.
+    /// The working directory itself, or all that is in it, or one that is allowed besides.
     Whole,
     Outside,
 }
 
 impl Here {
     pub(super) fn on(ground: &Ground) -> Self {
-        Self { root: ground.root().to_owned(), directory: ground.directory().to_owned(), began: true }
+        let roots = ground.roots().map(Path::to_owned).collect();
+        Self { roots, directory: ground.directory().to_owned(), began: true }
     }
 
     /// Behind a change of the directory to what was written, or home.
     pub(super) fn enter(&self, written: Option<&str>) -> Self {
         let known = |written: &str| !written.contains(['$', '*', '?', '[']) && written != "-";
-        let at = |directory| Self { directory, root: self.root.clone(), began: false };
+        let at = |directory| Self { directory, roots: self.roots.clone(), began: false };
         match written {
             Some(written) if !is_home(written) && known(written) => at(self.resolve(written)),
             Some(written) if !is_home(written) => Self { began: true, ..self.clone() },
@@ -61,8 +63,8 @@ impl Here {
         };
         let start = written.trim_end_matches('*');
         let at = self.resolve(start);
-        let whole = at == self.root || (self.began && self.directory.starts_with(&at));
-        match at.starts_with(&self.root) {
+        let whole = self.roots.contains(&at) || (self.began && self.directory.starts_with(&at));
+        match self.roots.iter().any(|root| at.starts_with(root)) {
             true if whole => Place::Whole,
             true => Place::Inside,
             false => Place::Outside,
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn where_the_text_began_is_as_dear_as_the_root() {
-        let here = Here { root: "/w".into(), directory: "/w/a/b".into(), began: true };
+        let here = Here { roots: vec!["/w".into(), "/also".into()], directory: "/w/a/b".into(), began: true };
         for written in [".", "*", "./*", "..", "../../*", "$PWD", "/w"] {
             assert_eq!(here.place(written), Place::Whole, "{written}");
         }

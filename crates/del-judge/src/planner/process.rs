@@ -33,7 +33,7 @@ impl Planner<'_> {
         let at = wrapped(&words).ok_or_else(wrapper)?;
         let inner = Simple { words: simple.words[at..].to_vec(), ..simple.clone() };
         let inner = self.program(&inner, scene)?;
-        let found = self.search.find(literal, scene.ground.root());
+        let found = self.search.find(literal, &scene.ground);
         let program = inner.program.as_ref().and_then(|path| path.to_str());
         let (search::Found::At(path), Some(program)) = (found, program) else { return Err(wrapper()) };
         let mut arguments: Vec<String> = words[1..at].iter().map(|word| (*word).to_owned()).collect();
@@ -45,7 +45,7 @@ impl Planner<'_> {
     /// A known program as it is started at all, without arguments of its own.
     pub(crate) fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
         let known = Catalog::builtin().find(name)?;
-        let search::Found::At(program) = self.search.find(name, ground.root()) else { return None };
+        let search::Found::At(program) = self.search.find(name, ground) else { return None };
         Some(Process {
             name: name.to_owned(),
             program: Some(program),
@@ -111,7 +111,7 @@ impl Planner<'_> {
             }
             None => (name, arguments),
         };
-        let program = match self.search.find(&name, ground.root()) {
+        let program = match self.search.find(&name, ground) {
             search::Found::At(path) => Some(path),
             search::Found::Nowhere => None,
             search::Found::Elsewhere(path) => {
@@ -197,7 +197,7 @@ impl Planner<'_> {
     /// The variables that a safe command gets: a few of the user's, and those that hold programs back.
     fn variables(&self, ground: &Ground) -> Vec<(String, String)> {
         const USERS: [&str; 8] = ["HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-        let mut variables = vec![("PATH".to_owned(), self.search.path(ground.root()))];
+        let mut variables = vec![("PATH".to_owned(), self.search.path(ground))];
         let users = USERS.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
         variables.extend(users);
         variables

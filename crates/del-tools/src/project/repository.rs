@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use del_judge::Ground;
-
 use crate::context::Context;
 use crate::control::Control;
 use crate::pipeline::{self, Means};
@@ -39,7 +37,7 @@ pub(crate) fn read(context: &Context, control: &Control<'_>) -> Option<Repositor
 
 /// Runs a command that the judge calls safe, and gives what it says if it ends well.
 fn ask(command: &str, context: &Context, control: &Control<'_>) -> Option<String> {
-    let judgement = context.judge.judge(command, &Ground::new(context.workspace.root()));
+    let judgement = context.judge.judge(command, &context.ground());
     let plan = judgement.plan?;
     let mut said = Vec::new();
     let take = &mut |stream, bytes: &[u8]| {

@@ -79,8 +79,8 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         return Err(context.failure(&Obstacle::NotDirectory, &place));
     }
     let directory = context.workspace.absolute(&place);
-    let root = Ground::new(context.workspace.root());
-    let ground = root.at(&directory).unwrap_or_else(|| Ground::new(&directory));
+    let ground = context.ground();
+    let ground = ground.at(&directory).unwrap_or_else(|| Ground::new(&directory));
     let mut judgement = context.judge.judge(&command, &ground);
     if background && judgement.verdict == Verdict::Safe {
         // What runs without a question has to end soon, and without a shell.
