@@ -48,7 +48,9 @@ pub use members::{Member, Members, members};
 pub use plan::{
     Action, Body, Gather, Group, Input, Late, Link, Output, Plan, Process, Redirect, Stage, Step,
 };
-pub use repository::{is_harmless as is_harmless_setting, what_misleads, what_reveals, without_password};
+pub use repository::{
+    is_harmless as is_harmless_setting, what_is_linked, what_misleads, what_reveals, without_password,
+};
 pub use search::Search;
 pub use secret::{git_attributes, is_secret, secret_places};
 pub use startup::{is_obeyed, is_repository, is_startup};

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod index;
+mod linked;
 mod settings;
 
 use std::fs::{self, DirEntry, FileType};
@@ -12,9 +13,12 @@ use std::path::{Path, PathBuf};
 use crate::ground::Ground;
 use crate::tree::{self, TooLarge};
 
+use linked::Kept;
+
 pub use attributes::what_reveals;
 pub use settings::is_harmless;
 
+const CONFIGURATIONS: [&str; 2] = ["config", "config.worktree"];
 /// A larger configuration is not read.
 const MAX_CONFIGURATION: u64 = 256 * 1024;
 /// Files of a tree that git reads whatever it was asked.
@@ -29,7 +33,7 @@ pub(crate) enum Untrusted {
     Unreadable,
     #[error("the repository belongs to another user")]
     Owner,
-    #[error("`.git` is a link or leads elsewhere")]
+    #[error("`.git` is a link or leads elsewhere, to what does not lead back here")]
     Elsewhere,
     #[error("the directory looks like a repository without a working tree")]
     Bare,
@@ -68,9 +72,11 @@ fn password(text: &str) -> Option<(usize, usize)> {
 
 /// Whether the configuration of a repository that `directory` lies in holds such an address.
 pub(crate) fn check_addresses(directory: &Path) -> Result<(), Untrusted> {
-    let configurations = directory.ancestors().map(|place| place.join(".git/config"));
-    let mut texts = configurations.filter_map(|config| fs::read_to_string(config).ok());
-    if texts.any(|text| text.lines().any(|line| password(line).is_some())) {
+    let mut texts = directory.ancestors().filter_map(|place| {
+        let git = kept_at(place).ok()??;
+        Some(CONFIGURATIONS.map(|name| fs::read_to_string(git.common.join(name)).unwrap_or_default()))
+    });
+    if texts.any(|texts| texts.iter().flat_map(|text| text.lines()).any(|line| password(line).is_some())) {
         Err(Untrusted::Address)
     } else {
         Ok(())
@@ -80,13 +86,13 @@ pub(crate) fn check_addresses(directory: &Path) -> Result<(), Untrusted> {
 /// Whether git, started in `directory`, would find a repository that makes it do something, or none at all.
 pub(crate) fn check(directory: &Path) -> Result<(), Untrusted> {
     for place in directory.ancestors() {
-        let git = place.join(".git");
-        if let Ok(found) = fs::symlink_metadata(&git) {
-            if !found.is_dir() {
-                return Err(Untrusted::Elsewhere);
+        if let Some(kept) = kept_at(place)? {
+            inspect(place, &kept)?;
+            if kept.git != place.join(".git") {
+                // It was followed, and git looks no further.
+                return Ok(());
             }
             // What only looks like a repository, git passes by, and goes on above it.
-            inspect(place, &git)?;
         }
         let has = |name: &str| fs::symlink_metadata(place.join(name)).is_ok();
         if has("HEAD") && (has("commondir") || (has("objects") && has("refs"))) {
@@ -96,7 +102,24 @@ pub(crate) fn check(directory: &Path) -> Result<(), Untrusted> {
     Ok(())
 }
 
-fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
+/// What git keeps for a working tree at `top`, if anything.
+fn kept_at(top: &Path) -> Result<Option<Kept>, Untrusted> {
+    let git = top.join(".git");
+    match fs::symlink_metadata(&git) {
+        Err(_) => Ok(None),
+        Ok(found) if found.is_dir() => Ok(Some(Kept { common: git.clone(), git })),
+        Ok(found) if found.is_file() => linked::follow(top).map(Some),
+        Ok(_) => Err(Untrusted::Elsewhere),
+    }
+}
+
+/// Where git keeps what belongs to the working tree at `top`, where `.git` is a file that leads there.
+pub fn what_is_linked(top: &Path) -> Option<PathBuf> {
+    let kept = kept_at(top).ok()??;
+    (kept.git != top.join(".git")).then_some(kept.common)
+}
+
+fn inspect(top: &Path, kept: &Kept) -> Result<(), Untrusted> {
     const PARTS: [&str; 14] = [
         "config",
         "objects",
@@ -113,20 +136,26 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
         "packed-refs",
         "logs",
     ];
+    let Kept { git, common } = kept;
     let own = rustix::process::geteuid().as_raw();
-    for path in [top, git] {
+    for path in [top, git, common] {
         if fs::metadata(path).map_or(true, |metadata| metadata.uid() != own) {
             return Err(Untrusted::Owner);
         }
     }
-    let part = |name: &str| fs::symlink_metadata(git.join(name));
-    if PARTS.iter().any(|name| part(name).is_ok_and(|part| part.is_symlink())) || part("commondir").is_ok() {
+    let is_link = |name: &str| {
+        [git, common]
+            .iter()
+            .any(|place| fs::symlink_metadata(place.join(name)).is_ok_and(|part| part.is_symlink()))
+    };
+    if PARTS.iter().any(|name| is_link(name)) || fs::symlink_metadata(common.join("commondir")).is_ok() {
         return Err(Untrusted::Elsewhere);
     }
-    if ["alternates", "http-alternates"].iter().any(|name| git.join("objects/info").join(name).exists()) {
+    if ["alternates", "http-alternates"].iter().any(|name| common.join("objects/info").join(name).exists()) {
         return Err(Untrusted::Borrows);
     }
-    if let Some(path) = leads_away(git, tree::MOST).map_err(Untrusted::Large)? {
+    // What it keeps of one working tree lies in what it keeps of all.
+    if let Some(path) = leads_away(common, tree::MOST).map_err(Untrusted::Large)? {
         return Err(Untrusted::Special(path));
     }
     let asks =
@@ -135,19 +164,21 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
         let waits = fs::symlink_metadata(&path).is_ok_and(|found| is_special(found.file_type()));
         return Err(if waits { Untrusted::Special(path) } else { Untrusted::Reveals(path) });
     }
-    if let Some(path) = attributes::besides(git, git, top) {
+    if let Some(path) = attributes::besides(git, common, top) {
         return Err(Untrusted::Reveals(path));
     }
     // The second counts where the first says so.
-    for name in ["config", "config.worktree"] {
-        let config = git.join(name);
+    let of_tree = (git != common).then(|| git.join("config.worktree"));
+    let configurations = CONFIGURATIONS.iter().map(|name| common.join(name)).chain(of_tree);
+    for config in configurations {
         match fs::metadata(&config) {
             Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_CONFIGURATION => {}
             Ok(_) => return Err(Untrusted::Unreadable),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(_) => return Err(Untrusted::Unreadable),
         }
-        settings::check(&fs::read_to_string(&config).map_err(|_| Untrusted::Unreadable)?)?;
+        let text = fs::read_to_string(&config).map_err(|_| Untrusted::Unreadable)?;
+        settings::check(&text, |tree| git == common && linked::is_tree(git, tree, top))?;
     }
     Ok(())
 }

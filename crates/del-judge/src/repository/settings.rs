@@ -2,8 +2,9 @@
 
 use super::Untrusted;
 
-/// Reads a configuration: plain sections, and plain keys on lines of their own. All that is not plain counts as unknown.
-pub(super) fn check(text: &str) -> Result<(), Untrusted> {
+/// Reads a configuration: plain sections, and plain keys on lines of their own. All that is not plain counts as unknown. Of
+/// working trees that it names, each has to be one that `is_tree` knows.
+pub(super) fn check(text: &str, is_tree: impl Fn(&str) -> bool) -> Result<(), Untrusted> {
     let mut section = String::new();
     for line in text.lines() {
         let line = line.trim();
@@ -24,11 +25,22 @@ pub(super) fn check(text: &str) -> Result<(), Untrusted> {
             continue;
         }
         let key = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
-        if !is_harmless(&section, &key) {
+        let names_tree = || section == "core" && worktree(line).is_some_and(&is_tree);
+        if !is_harmless(&section, &key) && !names_tree() {
             return Err(Untrusted::Setting(format!("{section}.{key}")));
         }
     }
     Ok(())
+}
+
+/// The working trees that a configuration may name.
+pub(super) fn worktrees(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| worktree(line.trim()))
+}
+
+fn worktree(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    key.trim_end().eq_ignore_ascii_case("worktree").then(|| value.trim())
 }
 
 /// Whether a setting, by its section and key in lower case, makes git neither run something nor look elsewhere: it says how
@@ -196,6 +208,10 @@ pub fn is_harmless(section: &str, key: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn check(text: &str) -> Result<(), Untrusted> {
+        super::check(text, |tree| tree == "../here")
+    }
+
     const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
 
     #[test]
@@ -216,6 +232,8 @@ mod tests {
             "[user]\nsigningkey = x\n[gpg]\nformat = ssh",
             "[log]\ndate = iso\n[diff]\nalgorithm = histogram\nnoprefix = true\nrenames = copies",
             "[status]\nshowUntrackedFiles = all\n[commit]\nverbose = true\n[push]\nrecurseSubmodules = check",
+            "[core]\nworktree = ../here",
+            "[core]\n\tWorkTree=../here",
             "[credential]\nhelper = store\n[lfs \"https://host/a.git/info/lfs\"]\naccess = basic",
             "[alias]\nst = status\nco = !id",
             "[difftool]\nprompt = false\n[i18n]\ncommitEncoding = utf-8",
@@ -235,6 +253,9 @@ mod tests {
             "[core]fsmonitor=./x",
             "[CORE]\nPager = ./x",
             "[core]\nworktree = x",
+            "[core]\nworktree = ../here\nworktree = x",
+            "[x]\nworktree = ../here",
+            "[core]\nworktree = ../here # x",
             "[core]\npager = x",
             "[core]\nworktree = /etc",
             "[core]\nbare = false \\\nfsmonitor = x",

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use del_judge::{is_secret, secret_places};
+use del_judge::{is_secret, secret_places, what_is_linked};
 
 /// Where programs and what they need are installed, and where the system tells of itself.
 const SYSTEM: [&str; 18] = [
@@ -56,7 +56,7 @@ pub(super) fn near(roots: &[PathBuf], own: &[PathBuf]) -> Vec<PathBuf> {
     for root in roots {
         // git looks into the repository that a directory is a part of, and into that around it.
         let tops = root.ancestors().filter(|place| place.join(".git").exists());
-        places.extend(tops.map(Path::to_owned));
+        places.extend(tops.flat_map(|top| what_is_linked(top).into_iter().chain([top.to_owned()])));
         places.push(root.clone());
     }
     places
