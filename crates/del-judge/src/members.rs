@@ -1,7 +1,8 @@
 //! The commands in a command, for rules of the user.
 
 use crate::budget::Budget;
-use crate::planner::process::{is_harmless, wrapped};
+use crate::planner::prefix::prefixes;
+use crate::planner::process::is_harmless;
 use crate::syntax::{Redirection, Simple, Word, parse};
 use crate::within::{begun, name, texts};
 
@@ -55,12 +56,11 @@ fn member(simple: &Simple) -> Member {
     let is_file =
         |redirection: &Redirection| matches!(redirection, Redirection::Input(_) | Redirection::Write(_));
     let words: Vec<String> = simple.words.iter().map(Word::unmatched).collect();
-    let literal: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();
-    let prefix =
-        literal.filter(|words| matches!(words[0], "timeout" | "nice")).and_then(|words| wrapped(&words));
+    let literal: Vec<&str> = simple.words.iter().map_while(Word::literal).collect();
+    let prefix = prefixes(&literal);
     Member {
         words,
-        prefix: prefix.unwrap_or_default(),
+        prefix,
         plain: simple.assignments.iter().all(is_harmless) && !simple.redirections.iter().any(is_file),
     }
 }

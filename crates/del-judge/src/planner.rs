@@ -1,6 +1,7 @@
 //! From commands to a plan of programs, as far as all that they do is known to be harmless.
 
 mod late;
+pub(crate) mod prefix;
 pub(crate) mod process;
 mod xargs;
 

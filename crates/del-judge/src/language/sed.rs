@@ -2,24 +2,81 @@
 
 use super::Unsure;
 
-/// Reads a script to its end; any command that could write, read another file or run something is refused.
+/// Reads a script to its end; any command that could write, read another file or run something is refused. Where a pattern
+/// ends is not the same for all implementations, so it is read in each of their ways: in none may it do more than print.
 pub(super) fn check(script: &str) -> Result<(), Unsure> {
-    let mut reader = Reader { rest: script };
-    loop {
-        reader.skip(|c| c.is_ascii_whitespace() || c == ';');
-        if reader.rest.is_empty() {
-            return Ok(());
+    let (mut is_read, mut broken) = (false, None);
+    for brackets in Brackets::all() {
+        match (Reader { rest: script, brackets }).script() {
+            Ok(()) => is_read = true,
+            // An implementation that reads it so runs nothing of it.
+            Err(Trouble::Rejected) => broken = Some(Unsure::Broken),
+            Err(Trouble::Unsure(unsure)) => return Err(unsure),
         }
-        reader.addresses()?;
-        reader.command()?;
+    }
+    broken.filter(|_| !is_read).map_or(Ok(()), Err)
+}
+
+/// How an implementation reads brackets in a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    /// A delimiter in them ends the pattern.
+    Open,
+    Shield {
+        /// A backslash in them shields the character behind it.
+        escapes: bool,
+        /// A class such as `[:alpha:]` does not end them.
+        classes: bool,
+        /// They do so in what is put in the place as well.
+        everywhere: bool,
+    },
+}
+
+impl Brackets {
+    fn all() -> impl Iterator<Item = Self> {
+        let shield = (0..8).map(|bits| Self::Shield {
+            escapes: bits & 1 > 0,
+            classes: bits & 2 > 0,
+            everywhere: bits & 4 > 0,
+        });
+        std::iter::once(Self::Open).chain(shield)
     }
 }
 
+/// Why a script is not read to its end.
+enum Trouble {
+    /// No implementation runs a script with such a mistake, not even what stands before it.
+    Rejected,
+    Unsure(Unsure),
+}
+
+impl From<Unsure> for Trouble {
+    fn from(unsure: Unsure) -> Self {
+        Self::Unsure(unsure)
+    }
+}
+
+/// Signs that are no command, no flag, and nowhere the end of a command.
+const MEANINGLESS: [char; 17] =
+    ['/', '|', ',', '@', '%', '_', '+', '~', ']', '[', '*', '$', '^', '.', '(', ')', '\\'];
+
 struct Reader<'a> {
     rest: &'a str,
+    brackets: Brackets,
 }
 
 impl Reader<'_> {
+    fn script(&mut self) -> Result<(), Trouble> {
+        loop {
+            self.skip(|c| c.is_ascii_whitespace() || c == ';');
+            if self.rest.is_empty() {
+                return Ok(());
+            }
+            self.addresses()?;
+            self.command()?;
+        }
+    }
+
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
@@ -38,7 +95,7 @@ impl Reader<'_> {
         self.skip(|c| c == ' ' || c == '\t');
     }
 
-    fn addresses(&mut self) -> Result<(), Unsure> {
+    fn addresses(&mut self) -> Result<(), Trouble> {
         if self.address()? {
             self.blanks();
             if self.rest.starts_with(',') {
@@ -48,7 +105,7 @@ impl Reader<'_> {
                     self.next();
                 }
                 if !self.address()? {
-                    return Err(Unsure::Broken);
+                    return Err(Unsure::Broken.into());
                 }
             }
         }
@@ -56,7 +113,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn address(&mut self) -> Result<bool, Unsure> {
+    fn address(&mut self) -> Result<bool, Trouble> {
         match self.peek() {
             Some('$') => {
                 self.next();
@@ -68,9 +125,10 @@ impl Reader<'_> {
                     self.skip(|c| c.is_ascii_digit());
                 }
             }
-            Some('/') => {
+            Some(c @ ('/' | '\\')) => {
                 self.next();
-                self.until('/')?;
+                let delimiter = if c == '/' { c } else { self.delimiter()? };
+                self.until(delimiter, true)?;
                 self.skip(|c| matches!(c, 'I' | 'M'));
             }
             _ => return Ok(false),
@@ -78,7 +136,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn command(&mut self) -> Result<(), Unsure> {
+    fn command(&mut self) -> Result<(), Trouble> {
         match self.next() {
             // A block's commands are read one after the other; its braces need no match to be harmless.
             Some('{' | '}') => Ok(()),
@@ -92,26 +150,31 @@ impl Reader<'_> {
             }
             Some('s') => {
                 let delimiter = self.delimiter()?;
-                self.until(delimiter)?;
-                self.until(delimiter)?;
+                self.until(delimiter, true)?;
+                self.until(delimiter, false)?;
                 self.skip(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M'));
+                if self.rest.starts_with(MEANINGLESS) {
+                    return Err(Trouble::Rejected);
+                }
                 self.end()
             }
             Some('y') => {
                 let delimiter = self.delimiter()?;
-                self.until(delimiter)?;
-                self.until(delimiter)?;
+                self.until(delimiter, false)?;
+                self.until(delimiter, false)?;
                 self.end()
             }
+            Some('a' | 'i' | 'c') => self.text(),
             // A label ends with the line or a semicolon; where it goes on to the end of the line, it is only longer.
             Some(':') => self.label(true),
             Some('b' | 't' | 'T') => self.label(false),
-            Some(c) => Err(Unsure::Command(c)),
-            None => Err(Unsure::Broken),
+            Some(c) if MEANINGLESS.contains(&c) => Err(Trouble::Rejected),
+            Some(c) => Err(Unsure::Command(c).into()),
+            None => Err(Unsure::Broken.into()),
         }
     }
 
-    fn label(&mut self, needed: bool) -> Result<(), Unsure> {
+    fn label(&mut self, needed: bool) -> Result<(), Trouble> {
         self.blanks();
         let before = self.rest.len();
         self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -119,55 +182,80 @@ impl Reader<'_> {
         match self.peek() {
             None | Some(';' | '\n') if named || !needed => Ok(()),
             Some('}') if !needed => Ok(()),
-            _ => Err(Unsure::Broken),
+            _ => Err(Unsure::Broken.into()),
         }
     }
 
     /// What ends a command: anything else behind it is not understood.
-    fn end(&mut self) -> Result<(), Unsure> {
+    fn end(&mut self) -> Result<(), Trouble> {
         self.blanks();
         match self.peek() {
             None | Some(';' | '\n' | '}') => Ok(()),
-            Some(c) => Err(Unsure::Command(c)),
+            Some(c) => Err(Unsure::Command(c).into()),
         }
     }
 
-    fn delimiter(&mut self) -> Result<char, Unsure> {
-        self.next().filter(|c| "/|,:@#%!_+=~".contains(*c)).ok_or(Unsure::Broken)
+    fn delimiter(&mut self) -> Result<char, Trouble> {
+        self.next().filter(|c| "/|,:@#%!_+=~".contains(*c)).ok_or(Unsure::Broken.into())
     }
 
-    /// Passes over a text and the delimiter behind it. Whether brackets shield a delimiter differs between
-    /// implementations, so a text with an open bracket is not understood.
-    fn until(&mut self, delimiter: char) -> Result<(), Unsure> {
-        let mut open = false;
+    /// Passes over a text that is printed, up to the end of the script: what a backslash at the end of its last line would
+    /// add to it stands elsewhere.
+    fn text(&mut self) -> Result<(), Trouble> {
+        self.blanks();
+        let text = std::mem::take(&mut self.rest);
+        let mut lines = text.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            if line.ends_with('\\') != lines.peek().is_some() {
+                return Err(Unsure::Broken.into());
+            }
+        }
+        if text.is_empty() { Err(Unsure::Broken.into()) } else { Ok(()) }
+    }
+
+    /// Passes over a pattern, or what is put in its place, and the delimiter behind it.
+    fn until(&mut self, delimiter: char, is_pattern: bool) -> Result<(), Trouble> {
         while let Some(c) = self.next() {
-            match c {
-                _ if c == delimiter => return if open { Err(Unsure::Broken) } else { Ok(()) },
-                '\\' => {
+            match (c, self.brackets) {
+                _ if c == delimiter => return Ok(()),
+                ('\\', _) => {
                     self.next();
                 }
-                // A class such as `[:alpha:]` has a bracket of its own, which does not end the list around it.
-                '[' if open && self.rest.starts_with([':', '.', '=']) => self.class()?,
-                '[' if self.rest.starts_with(']') || self.rest.starts_with("^]") => {
-                    return Err(Unsure::Broken);
+                ('[', Brackets::Shield { escapes, classes, everywhere }) if is_pattern || everywhere => {
+                    self.brackets(escapes, classes)?;
                 }
-                '[' => open = true,
-                ']' => open = false,
                 _ => {}
             }
         }
-        Err(Unsure::Broken)
+        Err(Trouble::Rejected)
     }
 
-    /// Passes over the rest of `[:alpha:]`. Only such names are understood.
-    fn class(&mut self) -> Result<(), Unsure> {
-        let name = self.rest.strip_prefix(':').and_then(|rest| rest.split_once(":]"));
-        let (name, rest) = name.ok_or(Unsure::Broken)?;
-        if !name.bytes().all(|b| b.is_ascii_lowercase()) {
-            return Err(Unsure::Broken);
+    /// Passes over a list of characters, behind the bracket that opens it.
+    fn brackets(&mut self, escapes: bool, classes: bool) -> Result<(), Trouble> {
+        self.rest = self.rest.strip_prefix('^').unwrap_or(self.rest);
+        // The first is one of the characters.
+        self.rest = self.rest.strip_prefix(']').unwrap_or(self.rest);
+        while let Some(c) = self.next() {
+            match c {
+                ']' => return Ok(()),
+                '\\' if escapes => {
+                    self.next();
+                }
+                '[' if classes => self.class(),
+                _ => {}
+            }
         }
-        self.rest = rest;
-        Ok(())
+        Err(Trouble::Rejected)
+    }
+
+    /// Passes over the rest of `[:alpha:]`, `[.a.]` or `[=a=]`, if it is one.
+    fn class(&mut self) {
+        for end in [":]", ".]", "=]"] {
+            let within = self.rest.strip_prefix(&end[..1]).and_then(|rest| rest.split_once(end));
+            if let Some((_, rest)) = within {
+                self.rest = rest;
+            }
+        }
     }
 }
 
@@ -208,6 +296,20 @@ mod tests {
             "tz;:z",
             "s/[[:space:]]*$//",
             "s/^[[:alpha:]_][[:alnum:]_]*/x/",
+            "s/[^/]*$//",
+            "s/[]x]/y/",
+            "s/[^]x]/y/g",
+            "s|[^|]*||",
+            "/[a/]/p",
+            "\\|x|p",
+            "\\,a/b,d",
+            "s/x/[/",
+            "s,[^,]*,,2",
+            "s/[^/]*\\/[^/]*$//;p",
+            "1i header",
+            "$a footer",
+            "2c\\\na\\\nb",
+            "/x/a\\\ntext",
         ] {
             assert_eq!(check(script), Ok(()), "{script}");
         }
@@ -231,9 +333,6 @@ mod tests {
             "{w x\n}",
             "/[/]/w x",
             "s/[/]/x/w y/",
-            "i\\\nx",
-            "a x",
-            "c x",
             ":",
             ":a}w x",
             "bx w",
@@ -249,6 +348,20 @@ mod tests {
             "s/[[=a=]/]/g;s/w x/y/",
             "s/[[:a/b:]]/g;s/w x/y/",
             "s/[a[:space:]b/]/g;s/w x/y/",
+            "a\nw x",
+            "a x\nw y",
+            "a x\\",
+            "i\\",
+            "a",
+            "s/[/]/w y/;s/a/b/",
+            "s/[a/]/w y/",
+            "s/[^/]*/e/",
+            "s/[\\]/x/w y/;s/a]/b/",
+            "s/[[:]/x/w y/:]]/x/",
+            "s/x/[/w y/]/",
+            "s/[]x",
+            "\\,[,],w y,]/p",
+            "y/[/]/w y/",
             "p w",
             "pw x",
             "5q5w",

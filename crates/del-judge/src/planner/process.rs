@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Planner;
+use super::prefix::{self, Prefix};
 use crate::arguments;
 use crate::catalog::{Catalog, Program};
 use crate::ground::{Forbidden, Found, Ground};
@@ -20,26 +21,30 @@ use crate::wildcard;
 const MAX_EXPANDED: usize = 5_000;
 
 impl Planner<'_> {
-    /// Plans one program, perhaps behind `timeout` or `nice`.
+    /// Plans one program, perhaps behind others that only run it.
     pub(crate) fn process(&mut self, simple: &Simple, scene: &Scene) -> Result<Process, Reason> {
         self.count()?;
-        let literal = simple.words.first().and_then(Word::literal).unwrap_or_default();
-        if !matches!(literal, "timeout" | "nice") {
-            return self.program(simple, scene);
-        }
+        let words: Vec<&str> = simple.words.iter().map_while(Word::literal).collect();
         let wrapper = || Reason::Wrapper("timeout and nice");
-        let words: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();
-        let words = words.ok_or_else(wrapper)?;
-        let at = wrapped(&words).ok_or_else(wrapper)?;
-        let inner = Simple { words: simple.words[at..].to_vec(), ..simple.clone() };
-        let inner = self.program(&inner, scene)?;
-        let found = self.search.find(literal, &scene.ground);
+        let Some((kind, at)) = prefix::prefix(&words) else {
+            let wraps = matches!(words.first(), Some(&("timeout" | "nice")));
+            return if wraps { Err(wrapper()) } else { self.program(simple, scene) };
+        };
+        let mut inner = Simple { words: simple.words[at..].to_vec(), ..simple.clone() };
+        if kind == Prefix::Sets {
+            inner.assignments.extend(words[1..at].iter().filter_map(|word| prefix::set(word)));
+        }
+        let inner = self.process(&inner, scene)?;
+        if kind != Prefix::Run {
+            return Ok(inner);
+        }
+        let found = self.search.find(words[0], &scene.ground);
         let program = inner.program.as_ref().and_then(|path| path.to_str());
         let (search::Found::At(path), Some(program)) = (found, program) else { return Err(wrapper()) };
         let mut arguments: Vec<String> = words[1..at].iter().map(|word| (*word).to_owned()).collect();
         arguments.push(program.to_owned());
         arguments.extend_from_slice(&inner.arguments);
-        Ok(Process { name: literal.to_owned(), program: Some(path), arguments, ..inner })
+        Ok(Process { name: words[0].to_owned(), program: Some(path), arguments, ..inner })
     }
 
     /// A known program as it is started at all, without arguments of its own.
@@ -227,32 +232,6 @@ fn shows_addresses(arguments: &[String]) -> bool {
         }),
         _ => false,
     }
-}
-
-/// Where in `timeout 5 ls` or `nice ls` the program begins that is run.
-pub(crate) fn wrapped(words: &[&str]) -> Option<usize> {
-    let number = |word: &&str| {
-        let digits = word.strip_suffix(['s', 'm', 'h']).unwrap_or(word);
-        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-    };
-    let mut at = 1;
-    if words[0] == "nice" {
-        if words.get(at) == Some(&"-n") {
-            words.get(at + 1).filter(|word| number(word))?;
-            at += 2;
-        }
-    } else {
-        while words.get(at).is_some_and(|word| matches!(*word, "--preserve-status" | "--foreground")) {
-            at += 1;
-        }
-        if words.get(at) == Some(&"-k") {
-            words.get(at + 1).filter(|word| number(word))?;
-            at += 2;
-        }
-        words.get(at).filter(|word| number(word))?;
-        at += 1;
-    }
-    words.get(at).filter(|word| !word.starts_with('-')).map(|_| at)
 }
 
 /// The environment of one program: what was set for it, and above that what its description sets.
