@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::secret;
 use crate::tree::{self, TooLarge};
+use crate::withheld::Withheld;
 
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
@@ -26,6 +27,8 @@ pub struct Ground {
     roots: Vec<Root>,
     /// Where the command stands, at or below one of them.
     directory: PathBuf,
+    /// What nobody may look at.
+    withheld: Option<Withheld>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +65,10 @@ pub(crate) enum Forbidden {
     Holds,
     #[error("has more than {max} entries, and the rest was not looked at for secrets", max = tree::MOST)]
     Large,
+    #[error("may not be read, as a rule says")]
+    Withheld,
+    #[error("holds files that may not be read, as a rule says")]
+    HoldsWithheld,
     #[error("cannot be looked at")]
     Unknown,
 }
@@ -78,7 +85,23 @@ impl Ground {
     /// The working directory. It need not be there: then nothing is in it.
     pub fn new(root: &Path) -> Self {
         let root = Root::new(root);
-        Self { directory: root.path.clone(), roots: vec![root] }
+        Self { directory: root.path.clone(), roots: vec![root], withheld: None }
+    }
+
+    /// The same where the command may not look at what is withheld.
+    #[must_use]
+    pub fn without(self, withheld: Withheld) -> Self {
+        Self { withheld: Some(withheld), ..self }
+    }
+
+    /// Whether anything is withheld.
+    pub(crate) fn withholds(&self) -> bool {
+        self.withheld.is_some()
+    }
+
+    fn is_withheld(&self, path: &Path) -> bool {
+        let own = || path.strip_prefix(&self.roots[0].path).unwrap_or(path);
+        self.withheld.as_ref().is_some_and(|withheld| withheld.holds(own()))
     }
 
     /// The same with directories that the command may look into besides.
@@ -141,6 +164,9 @@ impl Ground {
         if self.is(&walk.at, secret::is_secret) || secret::is_secret(Path::new(path)) {
             return Err(Forbidden::Secret);
         }
+        if self.is_withheld(&walk.at) {
+            return Err(Forbidden::Withheld);
+        }
         Ok(walk.found)
     }
 
@@ -170,8 +196,10 @@ impl Ground {
         if walk.found != Found::Directory {
             return Ok(());
         }
-        match tree::find(&walk.at, tree::MOST, entered, |_, _, entry| self.is(&entry.path(), is_secret)) {
+        let not_meant = |path: &Path| self.is_withheld(path) || self.is(path, is_secret);
+        match tree::find(&walk.at, tree::MOST, entered, |_, _, entry| not_meant(&entry.path())) {
             Ok(None) => Ok(()),
+            Ok(Some(path)) if self.is_withheld(&path) => Err(Forbidden::HoldsWithheld),
             Ok(Some(_)) => Err(Forbidden::Holds),
             Err(TooLarge(_)) => Err(Forbidden::Large),
         }
@@ -180,7 +208,9 @@ impl Ground {
     /// Whether `path`, by its links, leads out of the working directory or to what usually holds secrets.
     pub(crate) fn leads_away(&self, path: &str) -> bool {
         match self.walk(Path::new(path)) {
-            Ok(walk) => walk.links > 0 && self.is(&walk.at, secret::is_secret),
+            Ok(walk) => {
+                walk.links > 0 && (self.is(&walk.at, secret::is_secret) || self.is_withheld(&walk.at))
+            }
             Err(_) => true,
         }
     }

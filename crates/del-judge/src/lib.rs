@@ -39,6 +39,7 @@ mod startup;
 mod syntax;
 mod tree;
 mod wildcard;
+mod withheld;
 mod within;
 
 pub use delicate::Delicate;
@@ -54,3 +55,4 @@ pub use repository::{
 pub use search::Search;
 pub use secret::{git_attributes, is_secret, secret_places};
 pub use startup::{is_obeyed, is_repository, is_startup};
+pub use withheld::Withheld;

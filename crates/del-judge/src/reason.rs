@@ -44,6 +44,8 @@ pub(crate) enum Reason {
     Unsure(String),
     #[error("git: {0}")]
     Repository(#[from] Untrusted),
+    #[error("git: it may show what files hold that may not be read, as a rule says")]
+    Withheld,
     #[error("cd: `{path}` {forbidden}")]
     Directory { path: String, forbidden: Forbidden },
     #[error("cd: which directory the rest would run in depends on what happens")]

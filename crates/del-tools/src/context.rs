@@ -15,6 +15,7 @@ use crate::suggest;
 use crate::text;
 use crate::undo::UndoStore;
 use crate::web::Web;
+use crate::withheld;
 use crate::workspace::{Access, Obstacle, Place, Stamp, Workspace};
 
 /// Files above this are neither edited nor compared.
@@ -89,7 +90,8 @@ impl Context {
 
     /// Where commands work, and what they may look into: the working directory, and those that are allowed besides.
     pub(crate) fn ground(&self) -> Ground {
-        Ground::new(self.workspace.root()).and(&self.workspace.writable())
+        let ground = Ground::new(self.workspace.root()).and(&self.workspace.writable());
+        withheld::kept_from(ground, self.workspace.withheld())
     }
 
     /// The name under which the model knows a tool.

@@ -99,6 +99,7 @@ mod tools;
 mod undo;
 mod visible;
 mod web;
+mod withheld;
 mod workspace;
 mod writable;
 

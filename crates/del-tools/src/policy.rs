@@ -6,7 +6,8 @@ mod ways;
 
 use std::collections::HashSet;
 
-use del_judge::{Judgement, Member, Members, members};
+use del_judge::{Ground, Judgement, Member, Members, members};
+use globset::GlobMatcher;
 
 use crate::class::Class;
 use crate::outcome::{Code, Failure};
@@ -15,6 +16,7 @@ use crate::plan::{Advice, Grant, Plan};
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::sandbox::Level;
+use crate::withheld;
 
 pub use answer::{Answer, Consent, Permission};
 
@@ -68,6 +70,16 @@ impl Gate {
     /// Never lets calls that match `rule` run. Denial wins over everything else.
     pub fn deny(&mut self, rule: Rule) {
         self.denied.push(rule);
+    }
+
+    /// The same place, where commands may not look at what a rule denies to be read without a question.
+    pub fn kept_from(&self, ground: Ground) -> Ground {
+        withheld::kept_from(ground, &self.withheld())
+    }
+
+    /// Patterns of the paths that no tool may read.
+    pub(crate) fn withheld(&self) -> Vec<GlobMatcher> {
+        self.denied.iter().filter_map(Rule::withheld).cloned().collect()
     }
 
     /// What runs without asking beyond what the mode says: rules, calls and destinations.
@@ -331,7 +343,7 @@ mod tests {
     #[test]
     fn where_nothing_keeps_commands_from_writing_safe_ones_ask_too() {
         let judge = del_judge::Judge::default();
-        let judgement = judge.judge("pwd", &del_judge::Ground::new(Path::new(".")));
+        let judgement = judge.judge("pwd", &Ground::new(Path::new(".")));
         let gate = Gate::new(Approval::Ask);
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::Full), Verdict::Run);
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::None), Verdict::Ask);
@@ -341,7 +353,7 @@ mod tests {
     #[test]
     fn what_is_not_looked_through_asks_even_where_nothing_does() {
         let judge = del_judge::Judge::default();
-        let ground = del_judge::Ground::new(Path::new("/nonexistent"));
+        let ground = Ground::new(Path::new("/nonexistent"));
         let many = format!("{}sh -c 'make x'", "sh -c true; ".repeat(300));
         let verdict = |gate: &Gate, command: &str| {
             gate.command_verdict(command, &judge.judge(command, &ground), Level::Full)

@@ -228,6 +228,14 @@ impl Rule {
         self.is_for("read_file") && matches!(&self.what, What::Path(glob) if glob.is_match(path))
     }
 
+    /// The pattern of what nothing may show, whatever the tool.
+    pub(crate) fn withheld(&self) -> Option<&GlobMatcher> {
+        match &self.what {
+            What::Path(glob) if self.is_for("read_file") => Some(glob),
+            _ => None,
+        }
+    }
+
     /// Whether paths are meant that this tool reads or writes, or all tools.
     pub(crate) fn is_about_paths(&self, tool: &str) -> bool {
         let about = [tool, "write_file", "read_file"];

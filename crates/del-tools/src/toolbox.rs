@@ -18,6 +18,7 @@ use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, FileChange, ToolResult, cap, excerpt};
 use crate::outline::Outline;
 use crate::plan::{Advice, Grant, Plan};
+use crate::policy::Gate;
 use crate::registry::{self, Definition, Toolset, batch_operations};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::spelt::Spelt;
@@ -159,6 +160,12 @@ impl Toolbox {
         Ok(())
     }
 
+    /// Shows nothing of what a rule of `gate` denies to be read (`read_file(keys/**)`), also where a search or a listing begins
+    /// above it. Commands that would look at it ask.
+    pub fn withhold(&mut self, gate: &Gate) {
+        self.context.workspace.withhold(gate.withheld());
+    }
+
     /// What commands are held to: nothing, until [`Toolbox::confine`].
     pub fn sandbox(&self) -> &Sandbox {
         &self.context.sandbox
@@ -271,10 +278,14 @@ impl Toolbox {
 
     /// Runs what was planned. Consent is the caller's affair: see [`crate::Gate`].
     pub fn run(&self, plan: Plan, control: &Control<'_>) -> ToolResult {
+        let before = self.context.workspace.left_out();
         let mut result = match plan.job.run(&self.context, control) {
             Ok(result) => result,
             Err(failure) => failure.into(),
         };
+        if self.context.workspace.left_out() > before {
+            result.note("[what a rule denies to be read is left out]");
+        }
         let limits = &self.context.limits;
         let runs = plan.class >= Class::Execute;
         cap(&mut result, if runs { limits.command_chars * 4 } else { limits.result_bytes });

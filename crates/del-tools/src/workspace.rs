@@ -14,6 +14,7 @@ mod resolve;
 mod roam;
 mod stamp;
 mod walk;
+mod withheld;
 mod writing;
 
 use std::collections::HashSet;
@@ -68,6 +69,8 @@ pub(crate) struct Workspace {
     cleared: Mutex<HashSet<(u64, u64)>>,
     /// A directory in which nothing is written even where it lies inside.
     guarded: Option<PathBuf>,
+    /// What a rule denies to be read.
+    withheld: withheld::Withheld,
     /// A private directory for output that is too long to show: it can be read, once there is any.
     shelf: OnceLock<Option<Shelf>>,
 }
@@ -190,6 +193,7 @@ impl Workspace {
             writing: Mutex::new(()),
             cleared: Mutex::default(),
             guarded: None,
+            withheld: withheld::Withheld::default(),
             shelf: OnceLock::new(),
         })
     }

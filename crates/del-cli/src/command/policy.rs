@@ -116,13 +116,17 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
 
 impl Checker {
     fn ground(&self) -> Ground {
-        Ground::new(self.directory.as_deref().unwrap_or(Path::new("."))).and(&self.allowed)
+        self.over(self.directory.as_deref().unwrap_or(Path::new(".")))
+    }
+
+    fn over(&self, root: &Path) -> Ground {
+        self.gate.kept_from(Ground::new(root).and(&self.allowed))
     }
 
     /// Checks a command that would stand in `directory`. Where a working directory was named, that has to hold it.
     fn check_in(&self, command: &str, directory: &str) -> Checked {
         let ground = match &self.directory {
-            None => Some(Ground::new(Path::new(directory)).and(&self.allowed)),
+            None => Some(self.over(Path::new(directory))),
             Some(root) => self.ground().at(&root.join(directory)),
         };
         ground.map_or_else(

@@ -131,7 +131,9 @@ impl Workplace {
         toolset: Toolset,
         consenting: &Consenting,
     ) -> anyhow::Result<(Toolbox, Gate)> {
-        Ok((self.open(toolset)?, consenting.gate()))
+        let (mut toolbox, gate) = (self.open(toolset)?, consenting.gate());
+        toolbox.withhold(&gate);
+        Ok((toolbox, gate))
     }
 
     /// The model is to have no tools at all.

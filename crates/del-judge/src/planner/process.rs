@@ -16,6 +16,7 @@ use crate::search;
 use crate::syntax::{Assignment, Cause, Output, Redirection, Simple, Unclear, VARIABLES, Word};
 use crate::tree::TooLarge;
 use crate::wildcard;
+use crate::withheld::is_shown_by_git;
 
 /// More words than this are not made of the words of one command.
 const MAX_EXPANDED: usize = 5_000;
@@ -97,6 +98,9 @@ impl Planner<'_> {
         }
         let inspects =
             known.repository && !known.arguments.exactly.iter().any(|line| line.words() == arguments);
+        if known.repository && ground.withholds() && is_shown_by_git(&given) {
+            return Err(Reason::Withheld);
+        }
         if inspects {
             repository::check(ground.directory())?;
             if shows_addresses(&given) {

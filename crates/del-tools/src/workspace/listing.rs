@@ -9,6 +9,7 @@ use cap_std::fs::{Dir, DirEntry, ReadDir};
 
 use super::ignored::Rules;
 use super::walk::{EntryKind, Order, Walk};
+use super::withheld::Withheld;
 
 /// An entry of a directory.
 pub(super) struct Listed {
@@ -67,6 +68,7 @@ pub(super) fn list(
     at: &Path,
     walk: Walk,
     rules: &mut Rules,
+    withheld: &Withheld,
     deadline: Instant,
 ) -> Listing {
     // An entry that vanishes while we look is not there.
@@ -83,17 +85,17 @@ pub(super) fn list(
         if hidden || name == ".git" {
             return false;
         }
-        if rules.depth() == 0 {
-            return true;
-        }
-        if Instant::now() > deadline {
+        let rules = Some(&*rules).filter(|rules| rules.depth() > 0);
+        if rules.is_some() && Instant::now() > deadline {
             return false;
         }
         path.push(name);
-        let left_out = rules.leave_out(&path, *kind == EntryKind::Directory);
+        let is_withheld = withheld.leaves_out(&path);
+        let left_out =
+            !is_withheld && rules.is_some_and(|rules| rules.leave_out(&path, *kind == EntryKind::Directory));
         path.pop();
         ignored |= left_out;
-        !left_out
+        !is_withheld && !left_out
     });
     Listing { entries: listed, ignored }
 }

@@ -13,6 +13,7 @@ use del_parallel::{spread, threads};
 use super::ignored::Rules;
 use super::listing::{Listed, list};
 use super::walk::{Entry, EntryKind, Flow, Start, Walk, enter};
+use super::withheld::Withheld;
 use super::{Obstacle, Place, Workspace};
 
 /// A few handles are open for each thread and level.
@@ -28,7 +29,8 @@ impl Workspace {
         visit: &(dyn Fn(&Entry<'_>) -> Flow + Sync),
     ) -> Result<Roamed, Obstacle> {
         let Start { dir, entries, rules, absolute, deadline } = self.start(place, walk)?;
-        let roamer = Roamer { walk, absolute, deadline, visit, ignored: AtomicBool::new(false) };
+        let (withheld, ignored) = (&self.withheld, AtomicBool::new(false));
+        let roamer = Roamer { walk, absolute, withheld, deadline, visit, ignored };
         let mut found = Vec::new();
         let top = Below { path: PathBuf::new(), rules, depth: 1 };
         if roamer.directory(&dir, entries, top, &mut found) == Flow::On {
@@ -56,6 +58,7 @@ pub(crate) struct Roamed {
 struct Roamer<'a> {
     walk: Walk,
     absolute: PathBuf,
+    withheld: &'a Withheld,
     deadline: Instant,
     visit: &'a (dyn Fn(&Entry<'_>) -> Flow + Sync),
     /// Whether ignore files left anything out so far.
@@ -99,7 +102,15 @@ impl Roamer<'_> {
 
     fn directory(&self, dir: &Arc<Dir>, entries: ReadDir, below: Below, found: &mut Vec<Pending>) -> Flow {
         let Below { mut path, mut rules, depth } = below;
-        let listing = list(dir, entries, &self.absolute.join(&path), self.walk, &mut rules, self.deadline);
+        let listing = list(
+            dir,
+            entries,
+            &self.absolute.join(&path),
+            self.walk,
+            &mut rules,
+            self.withheld,
+            self.deadline,
+        );
         if listing.ignored {
             self.ignored.store(true, Ordering::Relaxed);
         }

@@ -10,6 +10,7 @@ use cap_std::fs::{Dir, Metadata, ReadDir};
 
 use super::ignored::Rules;
 use super::listing::{Listed, list};
+use super::withheld::Withheld;
 use super::{Obstacle, Place, Workspace, open_regular};
 use crate::text::on_one_line;
 
@@ -133,7 +134,8 @@ impl Workspace {
         visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
     ) -> Result<bool, Obstacle> {
         let Start { dir, entries, rules, absolute, deadline } = self.start(place, walk)?;
-        let mut walker = Walker { walk, rules, absolute, path: PathBuf::new(), deadline, visit };
+        let withheld = &self.withheld;
+        let mut walker = Walker { walk, rules, absolute, withheld, path: PathBuf::new(), deadline, visit };
         walker.directory(&dir, entries, 1);
         Ok(Instant::now() > deadline)
     }
@@ -192,6 +194,7 @@ struct Walker<'a> {
     walk: Walk,
     rules: Rules,
     absolute: PathBuf,
+    withheld: &'a Withheld,
     path: PathBuf,
     deadline: Instant,
     visit: &'a mut dyn FnMut(&Entry<'_>) -> Flow,
@@ -201,7 +204,8 @@ impl Walker<'_> {
     fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, depth: usize) -> Flow {
         let outer = self.rules.depth();
         let at = self.absolute.join(&self.path);
-        let mut listed = list(dir, entries, &at, self.walk, &mut self.rules, self.deadline).entries;
+        let mut listed =
+            list(dir, entries, &at, self.walk, &mut self.rules, self.withheld, self.deadline).entries;
         listed.sort_unstable_by(|one, other| one.compare(other, self.walk.order));
         let mut flow = Flow::On;
         for Listed { name, kind } in listed {

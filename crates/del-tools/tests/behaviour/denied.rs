@@ -90,3 +90,82 @@ fn what_may_not_be_read_is_not_searched_by_name_either() {
         assert!(gate.plan(&desk.toolbox, tool, &arguments.to_string()).is_err(), "{tool}");
     }
 }
+
+/// A desk where reading is denied by rules, and the gate with them.
+fn withholding(rules: &[&str]) -> (Desk, Gate) {
+    let mut desk = desk();
+    let mut gate = Gate::new(Approval::Ask);
+    for rule in rules {
+        gate.deny(Rule::parse(rule).unwrap());
+    }
+    desk.put("sec/a.rs", "fn hidden() {}\n");
+    desk.put("src/b.rs", "fn shown() { hidden() }\n");
+    desk.toolbox.withhold(&gate);
+    (desk, gate)
+}
+
+#[test]
+fn what_may_not_be_read_is_left_out_of_searches_and_listings_that_begin_above_it() {
+    for rule in ["read_file(sec/**)", "*(sec/**)", "read_file(**/a*)"] {
+        let (desk, _) = withholding(&[rule]);
+        for (tool, arguments) in [
+            ("search_code", json!({"pattern": "hidden"})),
+            ("search_code", json!({"pattern": "hidden", "path": "sec/.."})),
+            ("glob_files", json!({"pattern": "**/*.rs"})),
+            ("glob_files", json!({"pattern": "sec/*"})),
+            ("list_dir", json!({"path": ".", "recursive": true, "depth": 5})),
+            ("list_dir", json!({"path": "sec"})),
+            ("find_references", json!({"symbol": "hidden"})),
+        ] {
+            let text = desk.call(tool, &arguments).text;
+            assert!(
+                !text.contains("a.rs") && !text.contains("fn hidden"),
+                "{rule}: {tool} {arguments}: {text}"
+            );
+            assert!(text.contains("[what a rule denies to be read is left out]"), "{rule}: {tool}: {text}");
+        }
+        let text = desk.ok("search_code", &json!({"pattern": "hidden"}));
+        assert!(text.contains("src/b.rs"), "{text}");
+        let text = desk.ok("glob_files", &json!({"pattern": "*", "path": "src"}));
+        assert!(text.contains("src/b.rs") && !text.contains("left out"), "{text}");
+    }
+    // A rule about another tool is about that one.
+    let (desk, _) = withholding(&["write_file(sec/**)"]);
+    assert!(desk.ok("search_code", &json!({"pattern": "hidden"})).contains("sec/a.rs"));
+}
+
+#[test]
+fn commands_that_would_look_at_what_may_not_be_read_ask() {
+    let (desk, gate) = withholding(&["read_file(sec/**)", "read_file(**/.env)"]);
+    let verdict = |desk: &Desk, command: &str| {
+        gate.verdict(&desk.toolbox.plan("run_command", &json!({"command": command}).to_string()).unwrap())
+    };
+    for command in [
+        "cat sec/a",
+        "cat */a",
+        "cat < sec/a",
+        "cd sec && cat a",
+        "grep -r x .",
+        "rg x",
+        "diff -r . src",
+        "head src/../sec/a",
+        "cat $(ls sec/a)",
+        "git show HEAD:sec/a",
+        "git diff",
+        "git log -p",
+    ] {
+        assert_eq!(verdict(&desk, command), Verdict::Ask, "{command}");
+    }
+    for command in
+        ["cat src/c", "grep -r x src", "ls sec", "find . -name a", "git status", "git log --oneline"]
+    {
+        assert_eq!(verdict(&desk, command), Verdict::Run, "{command}");
+    }
+    // What comes of a search is looked at when it is there.
+    let text = desk.call("run_command", &json!({"command": "find . -type f | sort | xargs cat"})).text;
+    assert!(text.contains("fn shown") && !text.contains("fn hidden"), "{text}");
+    // What usually holds secrets is kept from commands anyway.
+    let (desk, _) = withholding(&["read_file(**/.env)"]);
+    assert_eq!(verdict(&desk, "git diff"), Verdict::Run);
+    assert_eq!(verdict(&desk, "grep -r x ."), Verdict::Run);
+}
