@@ -17,7 +17,7 @@ pub(crate) enum Reason {
     Unclear(#[from] Unclear),
     #[error("`{0}` is not a program known to only read")]
     Program(String),
-    #[error("`{name}` is only found in {place}, where programs are not looked for without a question")]
+    #[error("`{name}` is found in {place}, where others or the project may say what it is")]
     Elsewhere { name: String, place: String },
     #[error("`{name}` would obey `{}`, which leads elsewhere or may never end", path.display())]
     Ignores { name: String, path: PathBuf },

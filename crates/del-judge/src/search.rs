@@ -17,6 +17,11 @@ const SYSTEM: [&str; 7] = [
     "/run/current-system/sw/bin",
 ];
 
+/// What stands for many programs, and asks the project which version of one it is: its settings may name a program of its
+/// own. Such a one is run only where there is no project.
+const CHOOSERS: [&str; 10] =
+    ["aqua-proxy", "asdf", "mise", "proto", "proto-shim", "pyenv", "rtx", "rustup", "volta", "volta-shim"];
+
 /// The directories in which programs are looked for, fixed when it is made.
 ///
 /// They are those of the system, and behind them those of `PATH` that are absolute and that nobody but the user and the
@@ -65,8 +70,8 @@ impl Search {
         Self { directories, links, everywhere }
     }
 
-    /// The program called `name`, for a command that works on `ground`.
-    pub(crate) fn find(&self, name: &str, ground: &Ground) -> Found {
+    /// The program called `name`, for a command that works on `ground`, or is run where no project is.
+    pub(crate) fn find(&self, name: &str, ground: &Ground, nowhere: bool) -> Found {
         let here = |directory: &PathBuf| {
             let path = directory.join(name);
             let metadata = fs::metadata(&path).ok()?;
@@ -74,7 +79,11 @@ impl Search {
         };
         if let Some(path) = self.trusted(ground).find_map(here) {
             // A link in a trusted directory may lead to what nobody vouches for.
-            return if is_trusted(&path, ground) { Found::At(path) } else { Found::Elsewhere(path) };
+            return if is_trusted(&path, ground) && (nowhere || !is_chosen(&path)) {
+                Found::At(path)
+            } else {
+                Found::Elsewhere(path)
+            };
         }
         match self.everywhere.iter().find_map(here) {
             Some(path) => Found::Elsewhere(path),
@@ -82,9 +91,10 @@ impl Search {
         }
     }
 
-    /// The program called `name`, if it lies where only the user and the system can put programs.
-    pub fn trusted_program(&self, name: &str, ground: &Ground) -> Option<PathBuf> {
-        match self.find(name, ground) {
+    /// The program called `name`, if it lies where only the user and the system can put programs. Where it is run `nowhere`,
+    /// as in `/`, no project says which version it is.
+    pub fn trusted_program(&self, name: &str, ground: &Ground, nowhere: bool) -> Option<PathBuf> {
+        match self.find(name, ground, nowhere) {
             Found::At(path) => Some(path),
             Found::Nowhere | Found::Elsewhere(_) => None,
         }
@@ -96,7 +106,7 @@ impl Search {
         let leads = |directory: &Path| {
             self.links.iter().any(|(place, target)| place == directory && ground.holds(target))
         };
-        let trusted = self.trusted(ground).filter(|directory| !leads(directory));
+        let trusted = self.trusted(ground).filter(|directory| !leads(directory) && !is_shims(directory));
         let directories: Vec<_> = trusted.filter_map(|path| path.to_str()).collect();
         directories.join(":")
     }
@@ -119,6 +129,18 @@ fn is_trusted(path: &Path, ground: &Ground) -> bool {
     let in_place = fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink());
     let inside = ground.holds(&real) && !(in_place && of_system());
     !inside && (of_system() || guarded())
+}
+
+/// Whether the project may say which program this is.
+fn is_chosen(path: &Path) -> bool {
+    let real = fs::canonicalize(path).unwrap_or_default();
+    let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    path.parent().is_some_and(is_shims) || (CHOOSERS.contains(&name) && !path.ends_with(name))
+}
+
+/// Whether a directory holds nothing but stand-ins for programs.
+fn is_shims(directory: &Path) -> bool {
+    directory.ends_with("shims")
 }
 
 fn is_system(directory: &Path) -> bool {
@@ -184,15 +206,38 @@ mod tests {
         let search = Search::among(vec![bin.clone()], vec![bin.clone()]);
         let root = Ground::new(&root);
         for name in ["plain", "kept"] {
-            assert_eq!(search.find(name, &root), Found::At(bin.join(name)));
+            assert_eq!(search.find(name, &root, false), Found::At(bin.join(name)));
         }
         for name in ["inside", "twice", "open", "laid"] {
-            assert_eq!(search.find(name, &root), Found::Elsewhere(bin.join(name)));
+            assert_eq!(search.find(name, &root, false), Found::Elsewhere(bin.join(name)));
         }
         assert_eq!(search.path(&root), "");
         // What may be written besides is no better.
         let both = Ground::new(&top.join("other")).and(&[top.join("kept")]);
-        assert_eq!(search.find("kept", &both), Found::Elsewhere(bin.join("kept")));
+        assert_eq!(search.find("kept", &both, false), Found::Elsewhere(bin.join("kept")));
         assert_eq!(search.path(&Ground::new(&top.join("other"))), bin.to_str().unwrap());
+    }
+
+    #[test]
+    fn what_asks_the_project_which_program_it_is_runs_only_elsewhere() {
+        let desk = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(desk.path()).unwrap();
+        let (shims, links, root) = (top.join(".asdf/shims"), top.join("links"), top.join("work"));
+        for path in [shims.join("jq"), top.join("bin/mise"), links.join("plain"), links.join("rustup")] {
+            program(&path, 0o755);
+        }
+        symlink(top.join("bin/mise"), links.join("rg")).unwrap();
+        let search = Search::among(vec![shims.clone(), links.clone()], Vec::new());
+        let ground = Ground::new(&root);
+        for path in [shims.join("jq"), links.join("rg")] {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert_eq!(search.find(name, &ground, false), Found::Elsewhere(path.clone()));
+            assert_eq!(search.find(name, &ground, true), Found::At(path));
+        }
+        // By its own name it does what it is told.
+        for name in ["plain", "rustup"] {
+            assert_eq!(search.find(name, &ground, false), Found::At(links.join(name)));
+        }
+        assert_eq!(search.path(&ground), links.to_str().unwrap());
     }
 }

@@ -39,7 +39,7 @@ impl Planner<'_> {
         if kind != Prefix::Run {
             return Ok(inner);
         }
-        let found = self.search.find(words[0], &scene.ground);
+        let found = self.search.find(words[0], &scene.ground, false);
         let program = inner.program.as_ref().and_then(|path| path.to_str());
         let (search::Found::At(path), Some(program)) = (found, program) else { return Err(wrapper()) };
         let mut arguments: Vec<String> = words[1..at].iter().map(|word| (*word).to_owned()).collect();
@@ -51,7 +51,7 @@ impl Planner<'_> {
     /// A known program as it is started at all, without arguments of its own.
     pub(crate) fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
         let known = Catalog::builtin().find(name)?;
-        let search::Found::At(program) = self.search.find(name, ground) else { return None };
+        let search::Found::At(program) = self.search.find(name, ground, known.nowhere) else { return None };
         Some(Process {
             name: name.to_owned(),
             program: Some(program),
@@ -120,7 +120,7 @@ impl Planner<'_> {
             }
             None => (name, arguments),
         };
-        let program = match self.search.find(&name, ground) {
+        let program = match self.search.find(&name, ground, known.nowhere) {
             search::Found::At(path) => Some(path),
             search::Found::Nowhere => None,
             search::Found::Elsewhere(path) => {

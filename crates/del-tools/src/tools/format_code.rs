@@ -114,7 +114,9 @@ fn choose(place: &Place, context: &Context) -> Option<Target> {
     fitting.find_map(|formatter| {
         let own = local(&formatter.local, directory, context);
         let own = own.iter().map(|folder| folder.join(&formatter.program)).find(|path| is_program(path));
-        let trusted = || context.judge.search().trusted_program(&formatter.program, &context.ground());
+        let trusted = || {
+            context.judge.search().trusted_program(&formatter.program, &context.ground(), formatter.nowhere)
+        };
         let (program, harmless) = match own {
             Some(program) => (program, false),
             None => match trusted() {
