@@ -322,6 +322,9 @@ mod tests {
             "if cargo test; then cargo test -q; else cargo test; fi",
             "for x in a b; do cargo test; done",
             "( ! timeout 5 cargo test )",
+            "timeout -s KILL 5 nice -n 5 cargo test",
+            "env NO_COLOR=1 cargo test",
+            "command cargo test",
         ] {
             assert!(allows(&cargo, command), "{command}");
         }
@@ -339,7 +342,9 @@ mod tests {
             "cargo 'test x'",
             "\"cargo test\"",
             "RUSTC_WRAPPER=x cargo test",
-            "timeout -s KILL 5 cargo test",
+            "timeout -x 5 cargo test",
+            "env PATH=. cargo test",
+            "command -p cargo test",
             "timeout 5 ./cargo test",
             "nice rm cargo test",
             "(cargo test) > x",

@@ -204,6 +204,25 @@ fn git(desk: &Desk, words: &[&str]) {
     assert!(status.status.success(), "{words:?}: {}", String::from_utf8_lossy(&status.stderr));
 }
 
+/// What git keeps lies elsewhere there, and the sandbox lets it be read.
+#[test]
+fn git_looks_into_a_linked_working_tree() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    git(&desk, &["init", "-q"]);
+    git(&desk, &["add", "."]);
+    git(&desk, &["commit", "-qm", "first"]);
+    let tree = fs::canonicalize(desk.outside()).unwrap().join("tree");
+    git(&desk, &["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "other"]);
+    let linked = Desk::over(&tree).confined();
+    fs::write(tree.join("a.txt"), "b\n").unwrap();
+    if linked.is_held() {
+        assert_eq!(output(&safe(&linked, "git status --short --branch")), "STDOUT:\n## other\n M a.txt");
+        assert!(safe(&linked, "git log --oneline | cat").ends_with(" first"));
+        assert!(safe(&linked, "git diff").contains("-a\n+b"));
+    }
+}
+
 #[test]
 fn git_looks_into_a_plain_repository() {
     let desk = Desk::new();
