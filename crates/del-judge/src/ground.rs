@@ -183,7 +183,7 @@ impl Ground {
     pub(crate) fn look_for_places(&self, path: &str) -> Result<(), Forbidden> {
         // Patterns leave these out with all that lies in them.
         let entered = |name: &str| !secret::is_in_folder(Path::new(name));
-        self.look_below(path, entered, secret::is_place)
+        self.look_below(path, entered, secret::is_place_itself)
     }
 
     fn look_below(

@@ -42,6 +42,21 @@ pub(crate) fn is_place(path: &Path) -> bool {
     places().any(|place| holds(&parts, &place))
 }
 
+/// Whether a path is one of these places itself. What looks through a tree asks for each of its entries.
+pub(crate) fn is_place_itself(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let before = |bytes: &'_ [u8], end: &str| -> Option<usize> {
+        let start = bytes.len().checked_sub(end.len())?;
+        let whole = start == 0 || bytes[start - 1] == b'/';
+        (whole && bytes[start..].eq_ignore_ascii_case(end.as_bytes())).then_some(start)
+    };
+    PLACES.iter().any(|place| before(bytes, place).is_some())
+        || IN_FOLDER.iter().any(|(folder, name)| {
+            let start = before(bytes, name).filter(|start| *start > 0);
+            start.is_some_and(|start| before(&bytes[..start - 1], folder).is_some())
+        })
+}
+
 fn places() -> impl Iterator<Item = String> {
     let in_folder = IN_FOLDER.iter().map(|(folder, name)| format!("{folder}/{name}"));
     PLACES.iter().map(|place| (*place).to_owned()).chain(in_folder)
@@ -242,7 +257,10 @@ mod tests {
     #[test]
     fn places_without_a_name_of_their_own_are_looked_for_in_trees() {
         for path in ["x/.config/hub", "opencode/auth.json", "a/huggingface/token", ".config/GH/hosts.yml"] {
-            assert!(is_place(Path::new(path)), "{path}");
+            assert!(is_place(Path::new(path)) && is_place_itself(Path::new(path)), "{path}");
+        }
+        for path in ["x/.config/hub/a", "x.config/hub", ".config/hub2", "auth.json", "xgh/hosts.yml"] {
+            assert!(!is_place_itself(Path::new(path)), "{path}");
         }
         // Patterns leave these out by their names.
         for path in [".claude/.credentials.json", ".kube/config", "hosts.yml", "config/hub"] {
