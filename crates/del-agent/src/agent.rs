@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use compact::{Measured, Summing};
 use del_dialects::{Call, CallResult, Dialect, Dialects, FaultKind, Tool};
-use del_wire::{ApiError, Ids, Usage};
+use del_wire::{Amends, ApiError, Ids, Usage};
 
 use crate::guard::Guard;
 use crate::history::{Entry, Image};
@@ -44,8 +44,8 @@ pub struct Agent {
     /// The conversation is being summed up.
     summing: Option<Summing>,
     told_of_truncation: bool,
-    /// The server is asked to seal the model's thoughts, so that it gets them back.
-    seals: bool,
+    /// What the server refused of requests for this model, and gets otherwise since.
+    amends: Amends,
     revision: u32,
 }
 
@@ -143,7 +143,7 @@ impl Agent {
             measured: None,
             summing: None,
             told_of_truncation: false,
-            seals: true,
+            amends: Amends::default(),
             revision: 0,
             settings,
         };
@@ -156,10 +156,14 @@ impl Agent {
     /// learnt of the model stays as long as it is the same model.
     pub fn reconfigure(self, settings: Settings) -> Result<Self, SettingsError> {
         let takes_no_tools = self.mode == Mode::Prompt && self.settings.tools_mode.learns();
-        let same = self.settings.model == settings.model && settings.tools_mode.learns();
+        let same = self.settings.model == settings.model && self.settings.api == settings.api;
+        let learns = settings.tools_mode.learns();
         let mut agent = Self::new(self.dialects, settings)?;
-        if takes_no_tools && same {
+        if takes_no_tools && same && learns {
             agent.mode = Mode::Prompt;
+        }
+        if same {
+            agent.amends = self.amends;
         }
         agent.usage = self.usage;
         agent.revision = self.revision;
@@ -341,18 +345,13 @@ impl Agent {
         for notice in std::mem::take(&mut self.notices) {
             watch(View::Notice(&notice));
         }
-        if let Some(summing) = &self.summing {
-            let body = self.summary_request(summing);
-            self.state = State::Asking { tries };
-            return Effect::Request(self.written(&body));
-        }
-        if tries == 1 {
+        if tries == 1 && self.summing.is_none() {
             let constrained = self.constrained && self.mode == Mode::Prompt;
             let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name());
             watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
         }
         self.state = State::Asking { tries };
-        Effect::Request(self.written(&self.body()))
+        Effect::Request(self.asked())
     }
 
     fn read(&mut self, mut reading: Box<Reading>, tries: u32, input: &Input<'_>, watch: Watch<'_>) -> Effect {

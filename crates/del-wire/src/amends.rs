@@ -61,7 +61,7 @@ impl Amends {
     /// it is about what the client asks for itself.
     #[must_use]
     pub fn after(self, error: &ApiError, request: &str, asked: Wishes) -> Option<Self> {
-        if !matches!(error.status, 400 | 422) {
+        if !matches!(error.status, 400 | 422) || error.is_too_long() {
             return None;
         }
         let fields = Fields::read(request, "request").ok()?;

@@ -18,15 +18,18 @@ use crate::view::Notice;
 const LONGEST_CALL: u64 = 1024;
 
 impl Agent {
+    /// What the server is asked at present.
+    pub(super) fn asked(&self) -> Value {
+        self.written(
+            &self.summing.as_ref().map_or_else(|| self.body(), |summing| self.summary_request(summing)),
+        )
+    }
+
     /// A request as the server reads it.
     pub(super) fn written(&self, request: &ChatRequest) -> Value {
         let api = self.settings.api;
-        match request.to_json() {
+        let told = match request.to_json() {
             Value::Object(mut body) => {
-                if api == ServerApi::Responses {
-                    let included: &[&str] = if self.seals { &["reasoning.encrypted_content"] } else { &[] };
-                    body.insert("include".to_owned(), json!(included));
-                }
                 if api == ServerApi::Ollama {
                     // It would leave out what does not fit, and say nothing.
                     body.extend([("truncate".to_owned(), json!(false)), ("shift".to_owned(), json!(false))]);
@@ -34,7 +37,12 @@ impl Agent {
                 api.write(body)
             }
             other => other,
+        };
+        if self.amends.are_none() {
+            return told;
         }
+        let amended = self.amends.amend(&told.to_string(), false);
+        amended.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(told)
     }
 
     pub(super) fn body(&self) -> ChatRequest {

@@ -1,7 +1,7 @@
 //! What follows an answer that is none: retries, other ways, failure.
 
 use del_dialects::CallResult;
-use del_wire::{ApiError, ApiErrorKind};
+use del_wire::{ApiError, ApiErrorKind, Wishes};
 
 use super::{Agent, Slot, State, Watch};
 use crate::history::Entry;
@@ -101,10 +101,6 @@ impl Agent {
                 self.notices.push(Notice::Unconstrained { reason: error.message });
             }
             self.request(tries, watch)
-        } else if self.seals && error.message.to_lowercase().contains("encrypted content") {
-            // Models that do not think have nothing to seal, and some servers refuse to be asked for it.
-            self.seals = false;
-            self.request(tries, watch)
         } else if error.kind == ApiErrorKind::ToolsUnsupported
             && self.mode == Mode::Native
             && self.settings.tools_mode.learns()
@@ -112,6 +108,9 @@ impl Agent {
             self.mode = Mode::Prompt;
             self.notices.push(Notice::PromptMode { reason: error.message });
             self.request(1, watch)
+        } else if let Some(amends) = self.amends.after(&error, &self.asked().to_string(), Wishes::default()) {
+            self.amends = amends;
+            self.request(tries, watch)
         } else if self.shows_images() && is_about_images(&error.message) {
             // Some servers call this a fault of their own, which passes.
             Effect::Failed(Failure::Images { status, error })

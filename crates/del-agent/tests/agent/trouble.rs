@@ -1,7 +1,8 @@
 //! Servers that are down, refuse, talk nonsense or hang up, and users who have had enough.
 
 use crate::script::{Talk, native_call, request, settings, sse, text_answer, tool_results};
-use del_agent::{Effect, Failure, Input, Notice};
+use del_agent::{Effect, Failure, Input, Notice, Settings};
+use del_wire::ServerApi;
 use serde_json::json;
 
 fn asked() -> Talk {
@@ -331,4 +332,62 @@ fn an_event_without_end_is_given_up() {
     }
     assert!(failure(effect).to_string().contains("longer than the limit"));
     assert!(!talk.notices().contains(&Notice::Cut));
+}
+
+#[test]
+fn what_a_server_refuses_of_a_request_is_left_out_of_all_that_follow() {
+    let think = json!({"summary": "auto"});
+    for (api, name, said) in [
+        (
+            ServerApi::OpenAi,
+            "max_tokens",
+            "'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+        ),
+        (ServerApi::OpenAi, "stream_options", "Unrecognized request argument supplied: stream_options"),
+        (
+            ServerApi::Responses,
+            "reasoning",
+            "Your organization must be verified to generate reasoning summaries.",
+        ),
+        (ServerApi::Responses, "include", "Encrypted content is not supported with this model."),
+    ] {
+        let mut asked = Settings { api, max_tokens: Some(9), ..settings() };
+        if api == ServerApi::Responses {
+            asked.extra.insert("reasoning".to_owned(), think.clone());
+        }
+        let mut talk = Talk::new(asked.clone());
+        let first = talk.ask("hi");
+        assert!(first.get(name).is_some(), "{first}");
+        let refusal = json!({"error": {"message": said}}).to_string();
+        let mut second = request(talk.refuse(400, &refusal, None));
+        assert_eq!(second.get(name), None, "{second}");
+        // All else is as it was.
+        if name == "max_tokens" {
+            assert_eq!(second.as_object_mut().unwrap().shift_remove("max_completion_tokens"), Some(json!(9)));
+        }
+        second[name] = first[name].clone();
+        assert_eq!(second, first);
+        // It is known from now on, of this model alone, and refused twice it is told.
+        assert_eq!(talk.step(Input::Cancel), Effect::Failed(Failure::Cancelled));
+        let mut talk = talk.reconfigure(Settings { temperature: Some(0.5), ..asked.clone() });
+        assert_eq!(talk.ask("two").get(name), None);
+        assert!(matches!(talk.refuse(400, &refusal, None), Effect::Failed(Failure::Refused { .. })));
+        let mut talk = talk.reconfigure(Settings { model: "other".into(), ..asked });
+        assert!(talk.ask("three").get(name).is_some());
+    }
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_made_shorter_whatever_else_the_error_names() {
+    let mut talk = Talk::new(Settings { max_tokens: Some(9), ..settings() });
+    talk.ask("one");
+    talk.answer_with_text(&text_answer(&["first"]));
+    talk.ask("two");
+    let said = "'max_tokens' or 'max_completion_tokens' is too large: 9. This model's maximum context length is 10 tokens.";
+    let body = request(talk.refuse(400, &json!({"error": {"message": said}}).to_string(), None));
+    assert_eq!(
+        (body.get("max_completion_tokens"), body["messages"].as_array().unwrap().len()),
+        (None, 2),
+        "{body}"
+    );
 }

@@ -45,10 +45,8 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     }
     // Each request has the whole conversation, so that nothing has to be kept at the server.
     let keeps = *out.entry("store").or_insert(json!(false)) == true;
-    if out.get("include").is_some_and(|include| include.as_array().is_some_and(Vec::is_empty)) {
-        out.remove("include");
-    } else if !keeps && given("tools").is_some() {
-        // What it thought before a call comes back to it under its seal, unless nothing is to be included.
+    if !keeps && given("tools").is_some() {
+        // What it thought before a call comes back to it under its seal.
         include(SEALS, &mut out);
     }
     if let Some(limit) = given("max_completion_tokens").or_else(|| given("max_tokens")) {
