@@ -83,7 +83,7 @@ struct Turn {
     counts: (usize, usize),
 }
 
-/// Why nothing is taken back.
+/// Why nothing is taken back. It says what happened; what helps depends on where somebody asked for it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UndoError {
@@ -91,9 +91,7 @@ pub enum UndoError {
     #[error("changes are not kept for undo here")]
     NotKept,
     /// Nothing is left to take back of what was done since a conversation began.
-    #[error(
-        "nothing to undo: no change that was made since the conversation began is left; `del undo` takes older ones back"
-    )]
+    #[error("nothing to undo: no change that was made since the conversation began is left")]
     NothingSince,
     /// Nothing is left to take back.
     #[error("nothing to undo: no change that was made in this directory is left")]
@@ -107,17 +105,20 @@ pub enum UndoError {
         there: usize,
     },
     /// No change, or more than one, has an id that begins so.
-    #[error("no change that was made in this directory has the id '{0}'; `del undo --list` shows them")]
+    #[error("no change that was made in this directory has the id '{0}'")]
     Unknown(String),
     /// It was taken back before.
-    #[error("the change {0} was undone already; undo the undo to have it again")]
+    #[error("the change {0} was undone already")]
     Already(String),
     /// It was made wholly, so that there is nothing to finish.
     #[error("the change {0} is whole; there is nothing to finish")]
     Whole(String),
-    /// Files are not as the change left them.
-    #[error("nothing was undone, because other changes came after: {}; --force undoes it all the same", .0.join(", "))]
+    /// Files are not as the change left them. It can be forced.
+    #[error("nothing was undone, because other changes came after: {}", .0.join(", "))]
     Stale(Vec<String>),
+    /// Something of another kind stands there by now, such as a directory or a link. Nothing forces that.
+    #[error("nothing was undone, because something of another kind is there by now: {0}")]
+    Replaced(String),
     /// Something is in the way.
     #[error("nothing was undone: {0}")]
     Failed(#[from] Failure),
@@ -207,7 +208,7 @@ impl Context {
             }
             if now != State::Absent && *goal.wanted != State::Absent && !same_kind(goal.wanted) {
                 // What is to be put back has another kind by now; that is not for a program to sort out.
-                return Err(UndoError::Stale(vec![place.shown]));
+                return Err(UndoError::Replaced(place.shown));
             }
             turns.push(self.turn(place, now, &goal)?);
         }
@@ -263,11 +264,11 @@ impl Context {
     pub(super) fn now(&self, path: &Path) -> Result<(Place, State), UndoError> {
         let place = self.workspace.entry_at(path).map_err(|obstacle| match obstacle {
             Obstacle::Outside => UndoError::Failed(self.workspace.outside(&path.to_string_lossy())),
-            _ => UndoError::Stale(vec![self.shown(path)]),
+            _ => UndoError::Replaced(self.shown(path)),
         })?;
         if self.workspace.absolute(&place) != path {
             // A directory has become a link: what it leads to is not what was changed.
-            return Err(UndoError::Stale(vec![self.shown(path)]));
+            return Err(UndoError::Replaced(self.shown(path)));
         }
         let now = match self.state(&place) {
             Err(Obstacle::NotDirectory) => State::Absent,

@@ -232,11 +232,40 @@ fn files(change: &Undoable) -> String {
     visible(&text).into_owned()
 }
 
+/// Where somebody asked for an undo.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Front {
+    CommandLine,
+    Terminal,
+    Editor,
+}
+
+/// Why nothing was taken back, and what helps there.
+pub(crate) fn why(error: &UndoError, front: Front) -> String {
+    let helps = match (error, front) {
+        (UndoError::NothingSince, Front::CommandLine) => "`del undo` takes older ones back",
+        (UndoError::NothingSince, _) => "`/undo` takes older ones back",
+        (UndoError::Unknown(_), Front::CommandLine) => "`del undo --list` shows them",
+        (UndoError::Unknown(_), Front::Terminal) => "`/undo list` shows them",
+        (UndoError::Unknown(_), Front::Editor) => "`del undo --list` in a terminal shows them",
+        (UndoError::Already(_), _) => "undo the undo to have it again",
+        (UndoError::Stale(_), Front::CommandLine) => "--force undoes it all the same",
+        (UndoError::Stale(_), Front::Terminal) => {
+            "`del undo ID --force` undoes it all the same, where ID is one of `/undo list`"
+        }
+        (UndoError::Stale(_), Front::Editor) => {
+            "`del undo ID --force` in a terminal undoes it all the same, where ID is one of `del undo --list`"
+        }
+        _ => return error.to_string(),
+    };
+    format!("{error}; {helps}")
+}
+
 fn problem(error: &UndoError) -> anyhow::Error {
     let exit = match error {
         UndoError::NotKept => Exit::Configuration,
         UndoError::Unknown(_) | UndoError::TooMany { .. } => Exit::Usage,
         _ => Exit::Failed,
     };
-    exit.because(error.to_string())
+    exit.because(why(error, Front::CommandLine))
 }

@@ -340,8 +340,13 @@ fn commands_are_done_here_and_not_asked_of_the_model() {
             let session = open(&agent, &files).await?;
             ask(&agent, &session, "Write 2").await?;
             ask(&agent, &session, "/diff").await?;
+            let file = files.path().join("a.txt");
+            std::fs::write(&file, "mine\n").unwrap();
+            ask(&agent, &session, "/undo").await?;
+            std::fs::write(&file, "2\n").unwrap();
             ask(&agent, &session, "/undo").await
         });
+    assert!(seen.said().contains("a.txt; `del undo ID --force` in a terminal"), "{}", seen.said());
     assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "one\n");
     assert!(seen.said().contains("-one\n+2"), "{}", seen.said());
     assert_eq!(server.completions().len(), 2);

@@ -202,6 +202,31 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
 }
 
 #[test]
+fn what_helps_where_nothing_is_undone_is_told_in_the_words_of_the_conversation() {
+    let files = directory(&[("a.txt", "one\n")]);
+    let edit = json!({"file_path": "a.txt", "old_string": "one\n", "new_string": "two\n"});
+    let server = Server::new(vec![calls("c1", "edit_file", &edit), says("Done.")]);
+    let mut terminal = start(&files, &server, &["--approval-mode", "auto-edit"]);
+    // Lines are broken between words.
+    let words = |seen: String| seen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut asks = |command: &str, last: &str| {
+        terminal.write(&format!("{command}\r"));
+        let seen = words(terminal.until(last));
+        terminal.until("> ");
+        seen
+    };
+    let told = asks("/undo all", "older");
+    assert!(told.contains("began is left; `/undo` takes older"), "{told:?}");
+    asks("go", "Done.");
+    std::fs::write(files.path().join("a.txt"), "mine\n").unwrap();
+    let told = asks("/undo", "list`");
+    assert!(told.contains("came after: a.txt; `del undo ID --force` undoes it"), "{told:?}");
+    let told = asks("/undo ffffffff", "shows");
+    assert!(told.contains("the id 'ffffffff'; `/undo list` shows"), "{told:?}");
+    end(terminal);
+}
+
+#[test]
 fn how_much_the_model_thinks_is_set_in_the_middle_of_a_conversation() {
     let files = directory(&[]);
     let server = Server::new(vec![says("One."), says("Two.")]);

@@ -94,10 +94,16 @@ fn a_file_that_changed_since_needs_force() {
     let place = Place::new(&[("a.txt", "one\n")]);
     place.edit("a.txt", "one", "two");
     fs::write(place.files.path().join("a.txt"), "mine\n").unwrap();
-    place.del(&["undo"]).fails(1, "because other changes came after: a.txt; --force");
+    place.del(&["undo"]).fails(1, "because other changes came after: a.txt; --force undoes it all the same");
     assert_eq!(place.get("a.txt"), "mine\n");
     assert_eq!(place.del(&["undo", "--force"]).code, 0);
     assert_eq!(place.get("a.txt"), "one\n");
+    // Where nothing is forced, nothing is promised.
+    place.edit("a.txt", "one", "two");
+    fs::remove_file(place.files.path().join("a.txt")).unwrap();
+    fs::create_dir(place.files.path().join("a.txt")).unwrap();
+    let got = place.del(&["undo"]);
+    got.fails(1, "something of another kind is there by now: a.txt");
 }
 
 #[test]

@@ -118,6 +118,20 @@ fn a_change_between_the_look_and_the_undo_stops_it() {
 }
 
 #[test]
+fn what_is_of_another_kind_by_now_is_not_forced() {
+    let desk = Desk::keeping();
+    desk.put("a.txt", "one\n");
+    desk.ok("edit_file", &json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    fs::remove_file(desk.path("a.txt")).unwrap();
+    fs::create_dir(desk.path("a.txt")).unwrap();
+    for force in [false, true] {
+        let refused = desk.toolbox.plan_undo(&last(1), force).unwrap_err();
+        assert!(matches!(&refused, UndoError::Replaced(path) if path == "a.txt"), "{refused}");
+    }
+    assert!(desk.path("a.txt").is_dir());
+}
+
+#[test]
 fn an_older_change_is_undone_alone_only_where_nothing_came_after_it() {
     let desk = Desk::keeping();
     desk.put("a.txt", "a\n");
@@ -255,7 +269,7 @@ fn a_directory_that_became_a_link_is_not_undone_through_it() {
     desk.ok("edit_file", &json!({"path": "d/a.txt", "old_string": "one", "new_string": "two"}));
     fs::rename(desk.path("d"), desk.path("old")).unwrap();
     std::os::unix::fs::symlink("e", desk.path("d")).unwrap();
-    assert!(matches!(undo(&desk.toolbox, &last(1)), Err(UndoError::Stale(_))));
+    assert!(matches!(undo(&desk.toolbox, &last(1)), Err(UndoError::Replaced(_))));
     fs::remove_file(desk.path("d")).unwrap();
     std::os::unix::fs::symlink(desk.outside(), desk.path("d")).unwrap();
     fs::write(desk.outside().join("a.txt"), "two\n").unwrap();

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::worker::{Worker, stop_reason};
 use crate::colour::Paint;
-use crate::command::undo;
+use crate::command::undo::{self, Front};
 use crate::instructions::INIT;
 use crate::prompts::Prompt;
 use crate::session::thousands;
@@ -90,11 +90,14 @@ impl Worker {
                 none if none.is_empty() => "Nothing was changed in this session.".to_owned(),
                 diff => fenced(&diff),
             },
-            Name::Undo => undo::by_words(&self.session.hands.toolbox, rest)
-                .map_or_else(|error| error.to_string(), |done| fenced(&done.text(plain))),
+            Name::Undo => match undo::by_words(&self.session.hands.toolbox, rest) {
+                Ok(done) => fenced(&done.text(plain)),
+                Err(error) => undo::why(&error, Front::Editor),
+            },
             Name::Redo => match undo::brought_back(&self.session.hands.toolbox) {
                 None => "Nothing was taken back.".to_owned(),
-                Some(done) => done.map_or_else(|error| error.to_string(), |done| fenced(&done.text(plain))),
+                Some(Ok(done)) => fenced(&done.text(plain)),
+                Some(Err(error)) => undo::why(&error, Front::Editor),
             },
             Name::Dialect => {
                 if !rest.is_empty() {

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use del_agent::Entry;
 use del_dialects::Call;
-use del_tools::{Cancel, UndoError, counted, visible};
+use del_tools::{Cancel, counted, visible};
 use serde_json::json;
 
 use crate::command::chat::{Chat, help, say};
-use crate::command::undo;
+use crate::command::undo::{self, Front, why};
 use crate::prompts::Kind;
 use crate::screen::lines;
 use crate::table::cut;
@@ -194,7 +194,7 @@ impl Chat {
         };
         match text {
             Ok(text) => say(text.trim_end()),
-            Err(error) => self.fail(&why(&error)),
+            Err(error) => self.fail(&why(&error, Front::Terminal)),
         }
     }
 
@@ -203,21 +203,8 @@ impl Chat {
         match undo::brought_back(&self.session.hands.toolbox) {
             None => say("nothing was taken back"),
             Some(Ok(done)) => say(done.text(self.paint).trim_end()),
-            Some(Err(error)) => self.fail(&why(&error)),
+            Some(Err(error)) => self.fail(&why(&error, Front::Terminal)),
         }
-    }
-}
-
-/// Why nothing was taken back: what would do it all the same is an option of the command, and no word here.
-fn why(error: &UndoError) -> String {
-    match error {
-        UndoError::Stale(_) => {
-            format!(
-                "{}, where ID is one of `/undo list`",
-                error.to_string().replace("--force", "`del undo ID --force`")
-            )
-        }
-        _ => error.to_string(),
     }
 }
 
