@@ -80,6 +80,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
     let typed = terminal && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let shown = Shown {
         live: true,
+        piped: false,
         debug: options.session.debug,
         reasoning: !options.session.hide_reasoning,
         raw: options.raw,

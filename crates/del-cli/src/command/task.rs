@@ -45,8 +45,11 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         session.hands.let_only_those_of(prompt);
     }
     let id = session.record.id().to_owned();
-    // What may have to be asked for again is not shown before it fits.
-    let live = format == Format::Text && std::io::stdout().is_terminal() && schema.is_none();
+    let piped = !std::io::stdout().is_terminal();
+    // What may have to be asked for again is not shown before it fits. A pipe gets the answer alone, and text is no answer
+    // where a call follows.
+    let last = !piped || session.hands.tools().is_empty();
+    let live = format == Format::Text && schema.is_none() && last;
     let mut screen: Box<dyn Screen> = if format == Format::StreamJson {
         let mut events = Events::default();
         events.print(&init(&session, &id));
@@ -55,7 +58,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     } else {
         let debug = options.session.debug;
         let reasoning = !options.session.hide_reasoning;
-        let shown = Shown { live, debug, reasoning, raw: options.raw, unfolds: false };
+        let shown = Shown { live, piped, debug, reasoning, raw: options.raw, unfolds: false };
         Box::new(Transcript::new(shown, Look::find(common.color), session.tried()))
     };
     let outcome = told(session.ask(&question, &mut *screen)?);

@@ -231,6 +231,12 @@ impl Stage {
         self.lock().say(Stream::Out, text)
     }
 
+    /// The same where standard output is no terminal: byte for byte, whatever the terminal can show.
+    pub(crate) fn piped(&self, text: &str) -> io::Result<()> {
+        let _alone = self.lock();
+        put(Stream::Out, text)
+    }
+
     /// A piece of what is said beside it, on standard error. It is lost without a fuss when nobody reads it.
     pub(crate) fn aside(&self, text: &str) {
         let _ = self.lock().say(Stream::Err, text);

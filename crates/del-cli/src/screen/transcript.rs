@@ -8,7 +8,7 @@ use std::time::Instant;
 use del_agent::{Mode, Notice, View};
 use del_dialects::{Call, FaultKind};
 use del_tools::{ToolResult, counted, visible};
-use text::{Flow, Safe};
+use text::{Flow, Guard, Harmless, Safe};
 
 use crate::onlooker::{Onlooker, Screen, Told};
 use crate::screen::lines;
@@ -22,8 +22,10 @@ use crate::wrap;
 /// What to show.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
-    /// Somebody watches standard output: text goes there as it comes. Else whoever asked prints the answer.
+    /// Text goes to standard output as it comes. Else whoever asked prints the answer.
     pub(crate) live: bool,
+    /// That is no terminal: text goes there as it is, and what could act on one behind it is written out.
+    pub(crate) piped: bool,
     /// The model's raw text, and what was read in it.
     pub(crate) debug: bool,
     /// The model's thinking.
@@ -53,7 +55,7 @@ pub(crate) struct Transcript {
     /// What stands on the line of the cursor.
     open: Open,
     flow: Flow,
-    safe: Safe,
+    guard: Guard,
     /// Text of this turn that has not been shown.
     text: String,
     /// What was read in this turn; for `debug`.
@@ -100,7 +102,11 @@ impl Transcript {
             apart: false,
             open: Open::Nothing,
             flow: Flow::default(),
-            safe: Safe::default(),
+            guard: match shown {
+                Shown { piped: false, .. } => Guard::Screen(Safe::default()),
+                Shown { raw: true, .. } => Guard::AsItIs,
+                _ => Guard::Pipe(Harmless::default()),
+            },
             text: String::new(),
             read: Vec::new(),
             matched: Vec::new(),
@@ -135,7 +141,7 @@ impl Transcript {
     }
 
     fn lay_out(&mut self, text: &str) {
-        let text = self.safe.take(text);
+        let text = self.guard.take(text);
         match &mut self.markdown {
             Some(markdown) => {
                 markdown.resize(look::columns());
@@ -149,12 +155,17 @@ impl Transcript {
                 });
                 self.out(&rows);
             }
-            None => self.out(&text),
+            None => {
+                if self.shown.piped {
+                    self.stage.doing(if self.repeats { REPEATS } else { "writing" });
+                }
+                self.out(&text);
+            }
         }
     }
 
     fn end_text(&mut self) {
-        let held = self.safe.end();
+        let held = self.guard.end();
         let rest = match &mut self.markdown {
             Some(markdown) => markdown.push(&held) + &markdown.finish(),
             None => held + "\n",
@@ -281,7 +292,8 @@ impl Transcript {
 
     fn out(&mut self, text: &str) {
         if self.failed.is_none() && !text.is_empty() {
-            self.failed = self.stage.answer(text).err();
+            let told = if self.shown.piped { self.stage.piped(text) } else { self.stage.answer(text) };
+            self.failed = told.err();
         }
     }
 

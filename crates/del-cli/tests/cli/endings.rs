@@ -1,5 +1,6 @@
-//! How a task ends where nobody can be asked, and where nothing is answered.
+//! How a task ends where nobody can be asked, and where nothing is answered; and what comes of an answer before its end.
 
+use std::io::Read;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -115,4 +116,29 @@ fn no_directory_is_left_behind_whichever_way_it_ends() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     child.wait().unwrap();
     assert_eq!(left(), 0, "it was told to end");
+}
+
+#[test]
+fn an_answer_that_no_call_can_follow_comes_as_it_is_written() {
+    let server = Server::new(vec![Reply::Silence(words("Once upon a\r\ntime \u{1b}[2J and "))]);
+    for (options, told) in [
+        (&["--tools", "none"][..], "Once upon a\r\ntime ␛[2J and"),
+        (&["--tools", "none", "--raw"], "Once upon a\r\ntime \u{1b}[2J and"),
+    ] {
+        let mut command = del(&[&["-p", "Tell.", "--base-url", server.url()], options].concat());
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut out = vec![0; told.len()];
+        // It would wait for ever for an answer that is kept until its end.
+        child.stdout.as_mut().unwrap().read_exact(&mut out).unwrap();
+        assert_eq!(String::from_utf8_lossy(&out), told);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let server = Server::new(vec![Reply::HangUp(words("Half an "))]);
+    let got = task(&directory(&[]), &server, &["--tools", "none"]);
+    assert_eq!((got.code, got.out.as_str()), (1, "Half an\n"), "{got:#?}");
+    let server = Server::new(vec![says("  All of it.\n\n")]);
+    let got = task(&directory(&[]), &server, &["--tools", "none", "-S"]);
+    assert_eq!((got.code, got.out.as_str()), (0, "All of it.\n"), "{got:#?}");
 }

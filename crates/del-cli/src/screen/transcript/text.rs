@@ -2,6 +2,8 @@
 
 use del_tools::visible;
 
+use crate::terminal::harmless;
+
 /// Text without the white space around it, as it comes.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
@@ -23,6 +25,56 @@ impl Flow {
             self.held.push_str(&piece[inside.len()..]);
         }
         out
+    }
+}
+
+/// How text is made fit for where it goes, piece by piece.
+#[derive(Debug)]
+pub(super) enum Guard {
+    Screen(Safe),
+    Pipe(Harmless),
+    /// A pipe gets it as the model wrote it.
+    AsItIs,
+}
+
+impl Guard {
+    pub(super) fn take(&mut self, piece: &str) -> String {
+        match self {
+            Self::Screen(safe) => safe.take(piece),
+            Self::Pipe(pipe) => pipe.take(piece),
+            Self::AsItIs => piece.to_owned(),
+        }
+    }
+
+    /// What is held when nothing follows.
+    pub(super) fn end(&mut self) -> String {
+        match self {
+            Self::Screen(safe) => safe.end(),
+            Self::Pipe(pipe) => pipe.end(),
+            Self::AsItIs => String::new(),
+        }
+    }
+}
+
+/// Text made harmless for a pipe, however it is cut: a carriage return may end a line with what follows.
+#[derive(Debug, Default)]
+pub(super) struct Harmless {
+    held: bool,
+}
+
+impl Harmless {
+    fn take(&mut self, piece: &str) -> String {
+        let mut whole = if self.held { format!("\r{piece}") } else { piece.to_owned() };
+        self.held = whole.ends_with('\r');
+        if self.held {
+            whole.pop();
+        }
+        harmless(&whole).into_owned()
+    }
+
+    fn end(&mut self) -> String {
+        let held = if std::mem::take(&mut self.held) { "\r" } else { "" };
+        harmless(held).into_owned()
     }
 }
 
@@ -68,6 +120,19 @@ mod tests {
                 chars.chunks(size).map(|piece| safe.take(&piece.iter().collect::<String>())).collect();
             out.push_str(&safe.end());
             assert_eq!(out, visible(text), "{size}");
+        }
+    }
+
+    #[test]
+    fn what_is_harmless_in_a_pipe_does_not_depend_on_how_it_is_cut() {
+        let text = "a\r\nb\rc \u{1b}[2J\r\r\n\u{202e}d\r";
+        for size in 1..text.len() {
+            let chars: Vec<char> = text.chars().collect();
+            let mut pipe = Harmless::default();
+            let mut out: String =
+                chars.chunks(size).map(|piece| pipe.take(&piece.iter().collect::<String>())).collect();
+            out.push_str(&pipe.end());
+            assert_eq!(out, harmless(text), "{size}");
         }
     }
 
