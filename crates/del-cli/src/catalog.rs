@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use del_dialects::{Dialect, Dialects, Parser, Turn};
 
+use crate::config::blame;
 use crate::exit::Exit;
 use crate::folders;
 use crate::input::read_text;
@@ -54,7 +55,8 @@ impl Catalog {
             }
         }
         if let Some(folder) = folder {
-            found.extend(descriptions(folder)?);
+            let own = descriptions(folder);
+            found.extend(own.map_err(|error| blame("dialect_dir", &folder.to_string_lossy(), error))?);
         }
         if found.is_empty() {
             return Ok(Self { all: Dialects::builtin(), broken: &[] });

@@ -5,6 +5,7 @@
 
 mod key;
 mod layers;
+mod place;
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 pub(crate) use key::{KEYS, Key, set_options};
 pub(crate) use layers::{Layers, Refused};
+pub(crate) use place::blame;
 
 use crate::exit::Exit;
 use crate::folders;
@@ -61,6 +63,9 @@ pub(crate) enum Whose {
     User,
     Project,
 }
+
+/// The project's file, beneath its root.
+pub(crate) const OF_PROJECT: &str = ".del/config.toml";
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
@@ -254,6 +259,8 @@ impl Layers {
                 || goes_on && OF_A_SESSION.contains(&setting.key.name) && !self.is_chosen(setting)
         };
         let settings: Vec<&Setting> = self.settings.iter().filter(|setting| !left_out(setting)).collect();
+        let untyped = settings.iter().filter(|setting| !typed(given, setting.key.name));
+        place::keep(untyped.copied().cloned().collect());
         with_defaults(command, &[], &settings)
     }
 }

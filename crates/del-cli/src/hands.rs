@@ -20,7 +20,7 @@ use similar::TextDiff;
 
 pub(crate) use narrow::Only;
 use unasked::Unasked;
-pub(crate) use workplace::{Confining, Consenting, Workplace};
+pub(crate) use workplace::{Confining, Consenting, Workplace, open};
 
 use crate::consent::Asked;
 use crate::exit::Exit;

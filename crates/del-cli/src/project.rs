@@ -60,7 +60,7 @@ pub(crate) enum Follow {
     Off,
 }
 
-pub(crate) const SETTINGS: &str = ".del/config.toml";
+pub(crate) const SETTINGS: &str = config::OF_PROJECT;
 pub(crate) const SERVERS: &str = ".mcp.json";
 /// The longest file.
 const LONGEST: u64 = 1 << 20;

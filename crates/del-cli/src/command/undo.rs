@@ -66,8 +66,7 @@ pub(crate) struct Done {
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let directory = options.working_dir.as_deref().unwrap_or(Path::new("."));
-    let mut toolbox = Toolbox::open(directory, &options.allow_dir, Toolset::All)
-        .map_err(|error| Exit::Configuration.because(error.to_string()))?;
+    let mut toolbox = hands::open(directory, &options.allow_dir, Toolset::All)?;
     hands::keep_undo(&mut toolbox).map_err(|reason| Exit::Configuration.because(reason))?;
     let mut out = std::io::stdout().lock();
     if options.list {

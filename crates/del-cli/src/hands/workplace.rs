@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset, WorkspaceError};
 
+use crate::config::blame;
 use crate::exit::Exit;
 use crate::hands::DELEGATE;
 use crate::todo;
@@ -101,8 +102,7 @@ impl Workplace {
     /// The tools over the working directory.
     pub(super) fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
         let directory = self.given();
-        let mut toolbox =
-            Toolbox::open(directory, &self.allow_dir, toolset).map_err(|error| configuration(&error))?;
+        let mut toolbox = open(directory, &self.allow_dir, toolset)?;
         let elsewhere = [DELEGATE, todo::NAME];
         let none = self.has_none();
         let own = |name: &&str| !name.starts_with("mcp__") && !elsewhere.contains(name) && !none;
@@ -187,6 +187,16 @@ impl Consenting {
         self.configured_deny_tool.iter().chain(&self.deny_tool).cloned().for_each(|rule| gate.deny(rule));
         gate
     }
+}
+
+/// The tools over a directory and those beside it.
+pub(crate) fn open(directory: &Path, beside: &[PathBuf], toolset: Toolset) -> anyhow::Result<Toolbox> {
+    Toolbox::open(directory, beside, toolset).map_err(|error| match &error {
+        WorkspaceError::Open { path, .. } if beside.contains(path) => {
+            blame("allow_dir", &path.to_string_lossy(), configuration(&error))
+        }
+        _ => configuration(&error),
+    })
 }
 
 fn configuration(error: &WorkspaceError) -> anyhow::Error {

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use super::{Session, SessionOptions, change};
 use crate::catalog::{Catalog, Choice};
 use crate::common::Common;
+use crate::config::blame;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hands::Hands;
@@ -158,7 +159,8 @@ pub(super) fn chosen(
     catalog: Catalog,
 ) -> Result<Option<Arc<Dialect>>> {
     let before = before.and_then(|set| catalog.all().get(set.dialect.as_deref()?)).cloned();
-    Ok(match asked.map(|name| catalog.choose(name)).transpose()? {
+    let choose = |name| catalog.choose(name).map_err(|error| blame("dialect", name, error));
+    Ok(match asked.map(choose).transpose()? {
         None => before,
         Some(Choice::Auto) => None,
         Some(Choice::One(dialect)) => Some(dialect),

@@ -145,6 +145,33 @@ fn an_address_that_is_none_is_said_with_its_line() {
 }
 
 #[test]
+fn a_value_that_is_of_no_use_is_said_with_its_line() {
+    let server = Server::new(vec![says("Yes.")]);
+    let base = ["--base-url", server.url()];
+    for (text, says) in [
+        ("\ndialect = \"nosuch\"\n", ":2: dialect: expected the name of a dialect, got `nosuch`"),
+        ("dialect_dir = \"/no/such\"\n", ":1: dialect_dir: cannot read the dialects in /no/such"),
+        ("allow_dir = [\"/\", \"/no/such\"]\n", ":1: allow_dir: cannot open /no/such as a working directory"),
+        (
+            "profile = \"x\"\n[profiles.x]\ndialect = \"nosuch\"\n",
+            ":3: dialect: expected the name of a dialect, got `nosuch`",
+        ),
+    ] {
+        let home = home(text);
+        let says = format!("{}{says}", self::text(&file(&home)));
+        with(&home, &[&["-p", "hi"], &base[..]].concat(), &[]).fails(52, &says);
+        // What does not use it does not mind.
+        assert_eq!(with(&home, &["config", "show"], &[]).code, 0);
+    }
+    let home = home("allow_dir = [\"/no/such\"]\ndialect = \"nosuch\"\n");
+    with(&home, &["undo"], &[]).fails(52, "config.toml:1: allow_dir: cannot open /no/such");
+    // What is typed stands in no file.
+    let typed = [&["-p", "hi", "--allow-dir", "/", "--dialect", "nosuch"], &base[..]].concat();
+    let got = with(&home, &typed, &[]);
+    assert!(got.code == 2 && !got.err.contains("config.toml"), "{got:#?}");
+}
+
+#[test]
 fn every_value_is_shown_with_its_source() {
     let home = home("model = \"two\"\nallow_dir = [\"~/notes\"]\n");
     let got = with(
