@@ -23,6 +23,8 @@ pub(crate) struct Refusal {
     said: Option<Box<Value>>,
     /// What clients of OpenAI's API know it by.
     code: Option<&'static str>,
+    /// A model server refused.
+    theirs: bool,
 }
 
 impl Refusal {
@@ -67,12 +69,16 @@ impl Refusal {
         let body = serde_json::from_str::<Value>(said).ok();
         let body = body.filter(|said| said["error"]["message"].is_string());
         // A response that failed has more in it than that.
-        let body =
+        let mut body =
             body.map(|said| if said["object"] == "response" { of_response(&said["error"]) } else { said });
-        let code =
-            matches!(error.kind, ApiErrorKind::ContextExceeded { .. }).then_some(ApiErrorKind::TOO_LONG);
-        let refusal = Self::new(status, UPSTREAM, error.message.as_str());
-        Self { headers: Box::new(headers), said: body.map(Box::new), code, ..refusal }
+        if let Some(said) = body.as_mut().filter(|said| said["type"] != "error")
+            && let Some(members) = said["error"].as_object_mut()
+        {
+            error.name_in(members);
+        }
+        let refusal = Self::new(status, error.openai_type(), error.message.as_str());
+        let (said, code) = (body.map(Box::new), error.openai_code());
+        Self { headers: Box::new(headers), said, code, theirs: true, ..refusal }
     }
 
     /// The same inside of what was to be an answer, and came as one: as if it had come with the status of what it says.
@@ -96,7 +102,7 @@ impl Refusal {
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
         let (message, headers) = (message.into(), Box::default());
-        Self { status, kind, message, hint: None, headers, said: None, code: None }
+        Self { status, kind, message, hint: None, headers, said: None, code: None, theirs: false }
     }
 
     /// True when the conversation is longer than the model can read, upon which clients of each API make it shorter.
@@ -149,7 +155,7 @@ impl Refusal {
     /// The answer in the shape of an API.
     pub(crate) fn shaped(self, family: Family) -> Response {
         let mut response = (self.status, *self.headers.clone(), Document(self.body(family))).into_response();
-        if self.status == StatusCode::UNAUTHORIZED && self.kind != UPSTREAM {
+        if self.status == StatusCode::UNAUTHORIZED && !self.theirs {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -164,11 +170,7 @@ impl Refusal {
         match family {
             Family::OpenAi => {
                 if let Some(said) = self.said.as_ref().filter(|said| said["type"] != "error") {
-                    let mut said = Value::clone(said);
-                    if let Some(code) = self.code {
-                        said["error"]["code"] = json!(code);
-                    }
-                    return said;
+                    return Value::clone(said);
                 }
                 let kind =
                     self.said.as_ref().map_or_else(|| json!(self.kind), |said| said["error"]["type"].clone());
@@ -198,7 +200,7 @@ impl Refusal {
 /// The error of a response, as that of a chat.
 fn of_response(error: &Value) -> Value {
     let (message, code) = (&error["message"], &error["code"]);
-    json!({"error": {"message": message, "type": UPSTREAM, "param": null, "code": code}})
+    json!({"error": {"message": message, "type": null, "param": null, "code": code}})
 }
 
 /// The refusal itself goes along, so that whoever knows the API that was called can give it another shape.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value, json};
+
 use crate::error::excerpt;
 use crate::fields::{Fields, list, string};
 
@@ -53,6 +55,41 @@ impl ApiError {
     /// True when the conversation is longer than the model's context.
     pub(crate) fn is_too_long(&self) -> bool {
         matches!(self.kind, ApiErrorKind::ContextExceeded { .. })
+    }
+
+    /// The type by which clients of `OpenAI`'s API know it.
+    pub fn openai_type(&self) -> &'static str {
+        match self.status {
+            401 => "authentication_error",
+            403 => "permission_error",
+            429 => "rate_limit_error",
+            400..500 => "invalid_request_error",
+            _ => "server_error",
+        }
+    }
+
+    /// The code by which programs know it there, if they know it by one.
+    pub fn openai_code(&self) -> Option<&'static str> {
+        match self.kind {
+            ApiErrorKind::ContextExceeded { .. } => Some(ApiErrorKind::TOO_LONG),
+            ApiErrorKind::Authentication if self.status == 401 => Some("invalid_api_key"),
+            ApiErrorKind::NotFound if self.message.to_lowercase().contains("model") => {
+                Some("model_not_found")
+            }
+            ApiErrorKind::RateLimited => Some("rate_limit_exceeded"),
+            _ => None,
+        }
+    }
+
+    /// Names it so in an error object of that API, as far as the server does not. A server's own code for a conversation that
+    /// is too long is another one, and often a number.
+    pub fn name_in(&self, error: &mut Map<String, Value>) {
+        for (name, word) in [("type", Some(self.openai_type())), ("code", self.openai_code())] {
+            let unsaid = error.get(name).is_none_or(Value::is_null);
+            if let Some(word) = word.filter(|word| unsaid || *word == ApiErrorKind::TOO_LONG) {
+                error.insert(name.to_owned(), json!(word));
+            }
+        }
     }
 
     /// Reads the body of an answer with an error status.

@@ -1,5 +1,7 @@
 //! What a client is told when there is no answer.
 
+mod sentences;
+
 use del_proxy::ServerApi;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -42,7 +44,12 @@ async fn refusals_keep_their_status_and_get_the_shape_of_the_api() {
         );
         let error = document(response).await["error"].clone();
         assert_eq!(error["message"], message);
-        assert_eq!(error["code"], if said.contains("tokens") { json!(7) } else { Value::Null });
+        let named = if said.contains("tokens") {
+            (json!("tokens"), json!(7))
+        } else {
+            (json!("rate_limit_error"), json!("rate_limit_exceeded"))
+        };
+        assert_eq!((error["type"].clone(), error["code"].clone()), named);
     }
 }
 
@@ -61,7 +68,7 @@ async fn answers_that_are_none() {
     let refused = "data: {\"error\":{\"message\":\"out of memory\",\"code\":500}}\n\n";
     let begun = event(&json!({"content": "Let me"}), None) + refused;
     let stand = Stand::new(Model::saying(Reply::Stream(vec![begun.into()], Then::End))).await;
-    let error = json!({"error": {"message": "out of memory", "code": 500}});
+    let error = json!({"error": {"message": "out of memory", "code": 500, "type": "server_error"}});
     assert_eq!(stand.events(&streamed(weather())).await.last(), Some(&error));
 }
 
@@ -102,7 +109,13 @@ async fn an_error_in_the_place_of_an_answer_is_what_it_says() {
                 assert_eq!(response.status(), status, "{said} {stream}");
                 let error = document(response).await["error"].clone();
                 assert_eq!((&error["message"], &error["code"]), (&said["message"], &code));
-                assert_eq!(error["type"], said["type"]);
+                let known = match status {
+                    401 => "authentication_error",
+                    429 => "rate_limit_error",
+                    400..500 => "invalid_request_error",
+                    _ => "server_error",
+                };
+                assert_eq!(error["type"], said["type"].as_str().unwrap_or(known));
                 let asked = with(messages.clone(), json!({"stream": stream}));
                 let request = stand.request(Method::POST, "/v1/messages").body(asked.to_string());
                 let response = request.send().await.unwrap();
@@ -267,7 +280,8 @@ async fn a_servers_refusal_has_the_shape_of_the_clients_api() {
         (
             "/v1/chat/completions",
             json!({"messages": messages}),
-            json!({"error": {"message": "slow down", "type": "rate_limit_error", "param": null, "code": null}}),
+            json!({"error": {"message": "slow down", "type": "rate_limit_error", "param": null,
+                "code": "rate_limit_exceeded"}}),
         ),
         (
             "/v1/messages",

@@ -118,7 +118,7 @@ async fn a_response_that_failed_is_the_error_of_a_chat() {
     let stand = at(ServerApi::Responses, &said).await;
     let response = stand.post(&weather()).send().await.unwrap();
     assert!(response.status().is_server_error());
-    let expected = json!({"error": {"message": "It broke.", "type": "upstream_error", "param": null, "code": "server_error"}});
+    let expected = json!({"error": {"message": "It broke.", "type": "server_error", "param": null, "code": "server_error"}});
     assert_eq!(document(response).await, expected);
 }
 

@@ -8,7 +8,6 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::deltas::Deltas;
-use crate::api_error::ApiErrorKind;
 use crate::chunk::{Delta, Usage};
 use crate::citation::Citation;
 use crate::fields::Fields;
@@ -274,11 +273,15 @@ impl ToClient for Chat {
         let mut event = if said["error"].is_object() && said["type"] != "error" {
             said
         } else {
-            let kind = said["error"]["type"].as_str().unwrap_or("upstream_error");
+            let kind = &said["error"]["type"];
             json!({"error": {"message": failure.message, "type": kind, "param": null, "code": null}})
         };
-        if failure.error().is_some_and(|error| error.is_too_long()) {
-            event["error"]["code"] = json!(ApiErrorKind::TOO_LONG);
+        if let Some(members) = event["error"].as_object_mut() {
+            match failure.error() {
+                Some(error) => error.name_in(members),
+                // Nobody said more than that.
+                None => drop(members.insert("type".to_owned(), json!("upstream_error"))),
+            }
         }
         out.extend_from_slice(format!("data: {event}\n\n").as_bytes());
     }
