@@ -17,7 +17,7 @@ use del_wire::anthropic::plain;
 use del_wire::ollama::unloads;
 use del_wire::responses::{self, compaction};
 use del_wire::tools::{self, ToolsError};
-use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
+use del_wire::{Amends, Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
@@ -102,6 +102,14 @@ impl Request {
     /// The members of the request that the server is not told.
     pub(crate) fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// The same of what the server refused before.
+    pub(crate) fn left_out_by(&self, amends: Amends) -> Option<&'static str> {
+        if amends.are_none() {
+            return None;
+        }
+        amends.left_out(&self.asked().ok()?.body)
     }
 
     /// Refuses what a server of another API than the client's cannot be told, as nobody here can read it.

@@ -1,7 +1,9 @@
 //! What a model is asked otherwise than its API has it, as its server refused that before.
 
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use crate::anthropic;
 use crate::api_error::ApiError;
 use crate::fields::{Fields, list, string};
 use crate::members::Members;
@@ -18,6 +20,8 @@ pub struct Amends {
     summary: bool,
     /// The server's seals on thoughts are not asked for.
     seals: bool,
+    /// Nothing is said of how much effort the model is to make.
+    effort: bool,
     thoughts: Thoughts,
 }
 
@@ -41,6 +45,8 @@ enum Thoughts {
 
 const CONTENT: &str = "reasoning_content";
 const REASONING: &str = "reasoning";
+/// Where Anthropic's API has the effort.
+const CONFIG: &str = "output_config";
 
 impl Amends {
     /// True where nothing is changed.
@@ -78,6 +84,11 @@ impl Amends {
             && !asked.seals
         {
             more.seals = true;
+        } else if (said.contains("effort") || names(&said, CONFIG))
+            && has(&fields, CONFIG, "effort")
+            && !asked.own
+        {
+            more.effort = true;
         } else if said.contains(CONTENT) || names(&said, REASONING) {
             let messages = fields.list("messages").ok()??;
             let thought = |json: &&str| json.contains(REASONING);
@@ -85,6 +96,12 @@ impl Amends {
             more.thoughts = Thoughts::Nowhere;
         }
         (more != self).then_some(more)
+    }
+
+    /// What of a request for a chat completion is so left out that its client asked for.
+    pub fn left_out(self, body: &Map<String, Value>) -> Option<&'static str> {
+        let asked = || anthropic::to_server::effort(body).is_some();
+        (self.effort && asked()).then_some("reasoning_effort")
     }
 
     /// The request as the server takes it; nothing where it does so already. One `as_it_came` has thoughts where its client
@@ -102,6 +119,7 @@ impl Amends {
                 }
                 "stream_options" if self.stream_options => None,
                 REASONING if self.summary => without(json, "summary"),
+                CONFIG if self.effort => without(json, "effort"),
                 "include" if self.seals => without_seals(json),
                 "messages" => Some(self.messages(json, as_it_came)),
                 _ => Some(json.to_owned()),
@@ -185,6 +203,7 @@ mod tests {
         let limit = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         let summary = "Your organization must be verified to generate reasoning summaries.";
         let seals = "Encrypted content is not supported with this model.";
+        let effort = "This model does not support the effort parameter.";
         let thoughts = "'messages.1' : property 'reasoning_content' is unsupported";
         for (said, request, told) in [
             (limit, r#"{"max_tokens":9,"top_p":1.00}"#, r#"{"max_completion_tokens":9,"top_p":1.00}"#),
@@ -201,6 +220,12 @@ mod tests {
             (summary, r#"{"a":1,"reasoning":{"summary":"auto"}}"#, r#"{"a":1}"#),
             (seals, r#"{"a":1,"include":["reasoning.encrypted_content"]}"#, r#"{"a":1}"#),
             (seals, r#"{"include":["reasoning.encrypted_content","b"]}"#, r#"{"include":["b"]}"#),
+            (
+                effort,
+                r#"{"output_config":{"format":{},"effort":"low"}}"#,
+                r#"{"output_config":{"format":{}}}"#,
+            ),
+            (effort, r#"{"a":1,"output_config":{"effort":"low"}}"#, r#"{"a":1}"#),
             (
                 thoughts,
                 r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","reasoning_content":"h","n":1e2}]}"#,
@@ -220,6 +245,8 @@ mod tests {
         let usage = "Unknown parameter: 'stream_options'";
         assert_eq!(after(usage, r#"{"stream_options":{}}"#, true), None);
         assert_eq!(after(usage, "{}", false), None);
+        let effort = "output_config.effort: Input should be 'low', 'medium' or 'high'";
+        assert_eq!(after(effort, r#"{"output_config":{"effort":"x"}}"#, true), None);
         assert_eq!(
             after("max_completion_tokens is too large", r#"{"max_completion_tokens":9}"#, false),
             None

@@ -200,7 +200,7 @@ mod tests {
             (ServerApi::Responses, "stop,seed,presence_penalty,logit_bias"),
             (
                 ServerApi::Anthropic,
-                "seed,presence_penalty,logit_bias,logprobs,top_logprobs,store,metadata,service_tier,reasoning_effort,verbosity,response_format",
+                "seed,presence_penalty,logit_bias,logprobs,top_logprobs,store,metadata,service_tier,verbosity,response_format",
             ),
             (ServerApi::Ollama, "logit_bias,store,metadata,service_tier,verbosity,user"),
         ] {

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use crate::model::{Model, Reply, Seen, completion};
 use crate::stand::{Stand, weather, with};
 
+const DROPPED: &str = "x-del-dropped-parameters";
+
 fn refused(message: &str) -> Reply {
     let error = json!({"error": {"message": message, "type": "invalid_request_error"}});
     Reply::Whole(400, "", error.to_string())
@@ -148,4 +150,57 @@ async fn thoughts_stay_away_from_a_server_that_refuses_them() {
         assert_eq!(ask(&stand, "/v1/messages", &thought()).await, 200);
         assert_eq!(stand.model.seen().len(), requests);
     }
+}
+
+#[tokio::test]
+async fn effort_is_told_to_an_anthropic_server_and_left_out_for_a_model_that_knows_none() {
+    let refuses = |seen: &Seen| match seen.body()["output_config"].get("effort") {
+        Some(_) if seen.body()["model"] == "small" => {
+            refused("This model does not support the effort parameter.")
+        }
+        _ => {
+            let text = json!([{"type": "text", "text": "Yes."}]);
+            let body = json!({"id": "msg", "type": "message", "role": "assistant", "model": "c", "content": text,
+                "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}});
+            Reply::Whole(200, "", body.to_string())
+        }
+    };
+    let stand = at(ServerApi::Anthropic, refuses).await;
+    let schema = json!({"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}});
+    let chat = |effort: &str| {
+        with(weather(), json!({"model": "large", "reasoning_effort": effort, "response_format": schema}))
+    };
+    let response = json!({"model": "large", "input": "Hi.", "reasoning": {"effort": "high"}});
+    for (path, body, effort) in [
+        ("/v1/chat/completions", chat("medium"), json!("medium")),
+        ("/v1/chat/completions", chat("minimal"), json!("low")),
+        ("/v1/chat/completions", chat("xhigh"), json!("xhigh")),
+        ("/v1/chat/completions", chat("none"), Value::Null),
+        ("/v1/responses", response, json!("high")),
+    ] {
+        let got = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
+        assert_eq!((got.status().as_u16(), got.headers().get(DROPPED)), (200, None), "{body}");
+        let config = &stand.model.last().body()["output_config"];
+        assert_eq!(
+            (&config["effort"], config["format"].is_object()),
+            (&effort, path.contains("chat")),
+            "{body}"
+        );
+    }
+    // What it was left out for is told, the first time as well.
+    let asked = stand.model.seen().len();
+    for requests in [2, 3] {
+        let body = with(chat("low"), json!({"model": "small"}));
+        let got = stand.post(&body).send().await.unwrap();
+        assert_eq!(got.status(), 200);
+        assert_eq!(got.headers()[DROPPED], "reasoning_effort");
+        assert_eq!(stand.model.seen().len(), asked + requests);
+        assert!(stand.model.last().body()["output_config"]["format"].is_object());
+    }
+    let got = stand.post(&with(weather(), json!({"model": "small"}))).send().await.unwrap();
+    assert_eq!((got.status().as_u16(), got.headers().get(DROPPED)), (200, None));
+    // Who asks for it by the server's own API is told.
+    let own = with(messages(), json!({"model": "small", "output_config": {"effort": "low"}}));
+    let fresh = at(ServerApi::Anthropic, refuses).await;
+    assert_eq!(ask(&fresh, "/v1/messages", &own).await, 400);
 }

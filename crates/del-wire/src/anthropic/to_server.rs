@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::from_client::spoken;
 use super::plain;
-use crate::{failed, fields, inline};
+use crate::{failed, fields, inline, think};
 
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
@@ -22,6 +22,7 @@ pub(crate) fn takes(name: &str, value: &Value) -> bool {
     ALIKE.contains(&name)
         || RENAMED.contains(&name)
         || name == "response_format" && value["type"] != "json_object"
+        || name == "reasoning_effort" && word_of_effort(value).is_some()
 }
 
 /// The body, in which the arguments of calls are text. Members that the API does not have are left out, for it refuses them.
@@ -47,9 +48,16 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
     if !stops.is_empty() {
         out.insert("stop_sequences".to_owned(), json!(stops));
     }
+    let mut config = Map::new();
     if let Some(schema) = body.get("response_format").and_then(|format| format.pointer("/json_schema/schema"))
     {
-        out.insert("output_config".to_owned(), json!({"format": {"type": "json_schema", "schema": schema}}));
+        config.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
+    }
+    if let Some(effort) = effort(body) {
+        config.insert("effort".to_owned(), json!(effort));
+    }
+    if !config.is_empty() {
+        out.insert("output_config".to_owned(), Value::Object(config));
     }
     if let Some(user) = body.get("user").and_then(Value::as_str) {
         out.insert("metadata".to_owned(), json!({"user_id": user}));
@@ -70,6 +78,24 @@ pub(crate) fn write(body: &Map<String, Value>) -> Value {
         out.insert("cache_control".to_owned(), mark.clone());
     }
     Value::Object(out)
+}
+
+/// How much effort the model is to make, where the request says it. It holds for the text and for the calls as for thoughts,
+/// and asks for no thoughts: those would refuse a demand for a call, and calls of earlier turns without seals.
+pub(crate) fn effort(body: &Map<String, Value>) -> Option<&'static str> {
+    word_of_effort(&think::effort(body)?)
+}
+
+/// The same word here; that nothing is to be thought is no effort.
+fn word_of_effort(word: &Value) -> Option<&'static str> {
+    match word.as_str()? {
+        "minimal" | "low" => Some("low"),
+        "medium" => Some("medium"),
+        "high" => Some("high"),
+        "xhigh" => Some("xhigh"),
+        "max" => Some("max"),
+        _ => None,
+    }
 }
 
 /// So many tokens of an answer may be thought.

@@ -87,7 +87,8 @@ impl Exchange {
         let asked = str::from_utf8(&asked).unwrap_or_default();
         let own = match self.route.api {
             ServerApi::OpenAi => self.api == Api::Chat,
-            _ => self.api == Api::Responses,
+            ServerApi::Anthropic => self.api == Api::Messages,
+            ServerApi::Responses | ServerApi::Ollama => self.api == Api::Responses,
         };
         Ok(known.after(error, asked, Wishes { own, seals: self.request.wants_seals() }))
     }

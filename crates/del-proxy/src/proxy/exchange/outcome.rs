@@ -86,10 +86,11 @@ impl Exchange {
 
     /// Tells what of the request the model server was not told.
     pub(in crate::proxy) fn tell_dropped(&self, as_it_came: bool, headers: &mut HeaderMap) {
-        let lists = [(DROPPED_TOOLS, self.request.dropped(as_it_came)), (DROPPED, self.request.left_out())];
-        for (name, list) in lists {
-            lists::insert(headers, name, list);
-        }
+        let amends = self.route.modes.amends(self.request.model());
+        let amended = self.request.left_out_by(amends).map(str::to_owned);
+        let left_out: Vec<String> = self.request.left_out().iter().cloned().chain(amended).collect();
+        lists::insert(headers, DROPPED_TOOLS, self.request.dropped(as_it_came));
+        lists::insert(headers, DROPPED, &left_out);
     }
 
     async fn streamed(
