@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Request, Response};
 use axum::response::IntoResponse;
 use del_agent::prompt;
 use del_wire::ServerApi;
-use del_wire::responses::compaction::response;
+use del_wire::responses::compaction::{is_record, response};
 use serde_json::Value;
 
 use crate::api::Api;
@@ -56,6 +56,7 @@ pub(crate) async fn compact(State(proxy): Shared, request: Request<Body>) -> Out
 fn kept(conversation: &[Value]) -> Vec<Value> {
     let said = conversation.iter().filter(|message| message["role"] == "user");
     let said = said.filter(|message| !message["content"].as_str().is_some_and(prompt::is_summary));
+    let said = said.filter(|message| !is_record(message));
     let mut room = KEPT;
     let fits = |message: &&Value| {
         let size = message.to_string().len();

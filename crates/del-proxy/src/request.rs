@@ -119,6 +119,12 @@ impl Request {
         tools.map_err(|error| Refusal::bad_request(error.to_string()))
     }
 
+    /// Refuses files that only a server of the client's API could have, for one of another.
+    pub(crate) fn check_files(&self, api: ServerApi) -> Result<(), Refusal> {
+        let asked = self.asked()?;
+        api.check_files(messages(&asked.body)).map_err(|error| Refusal::bad_request(error.to_string()))
+    }
+
     /// Has old calls of functions be calls of tools, for a server that knows no others.
     pub(crate) fn take_function_calls(&mut self) {
         if let Some(Ok(asked)) = self.asked.get_mut() {

@@ -4,15 +4,17 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::anthropic::{plain, to_server as anthropic};
+use crate::anthropic::{from_client, plain, to_server as anthropic};
+use crate::error::WireError;
+use crate::own;
 use crate::server_api::ServerApi;
 use crate::{chat, ollama, responses, think};
 
 /// The members that go along for servers of one API.
 const OWN: [(ServerApi, &str); 3] = [
-    (ServerApi::Anthropic, plain::OWN),
-    (ServerApi::Responses, responses::OWN),
-    (ServerApi::Ollama, ollama::OWN),
+    (ServerApi::Anthropic, own::ANTHROPIC),
+    (ServerApi::Responses, own::RESPONSES),
+    (ServerApi::Ollama, own::OLLAMA),
 ];
 
 /// Objects whose members are told one by one.
@@ -64,6 +66,14 @@ impl ServerApi {
             names.push(kind.to_owned());
         }
         let parts = || message["content"].as_array().into_iter().flatten();
+        let strange = parts().filter_map(|part| self.strange(part));
+        // The blocks of an answer go to such a server as they came.
+        let given = message[plain::OWN]["content"].as_array().filter(|_| self != Self::Anthropic);
+        let unsaid = given
+            .into_iter()
+            .flatten()
+            .filter(|block| block["type"].as_str().is_some_and(|kind| !from_client::SAID.contains(&kind)));
+        names.extend(strange.chain(unsaid).filter_map(|block| block["type"].as_str()).map(str::to_owned));
         let context = |part: &Value| part["type"] == "file" && part[plain::OWN]["context"].is_string();
         if self != Self::Anthropic && parts().any(context) {
             names.push("document.context".to_owned());
@@ -90,11 +100,37 @@ impl ServerApi {
         for part in parts() {
             match part["type"].as_str() {
                 Some("text" | "refusal") | None => {}
+                Some(_) if own::nothing_else(part).is_some() => {}
                 Some(_) if self.takes_part(part, is_result || role == "user") => {}
                 Some(kind) => names.push(kind.to_owned()),
             }
         }
         names
+    }
+
+    /// What a content part was that only servers of another API can read.
+    fn strange(self, part: &Value) -> Option<&Value> {
+        let (own, block) = own::nothing_else(part)?;
+        OWN.iter().any(|(api, name)| *name == own && *api != self).then_some(block)
+    }
+
+    /// Refuses files that only a server of another API could have: without them nobody knows what is asked.
+    pub fn check_files(self, messages: &[Value]) -> Result<(), WireError> {
+        let parts = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
+        for block in parts.filter_map(|part| self.strange(part)) {
+            match block["type"].as_str().unwrap_or_default() {
+                kind @ ("image" | "document") => {
+                    let at = format!("{kind}.source");
+                    return Err(WireError::shape(&at, "base64 or a url", &block["source"].to_string()));
+                }
+                kind @ ("input_image" | "input_file") => {
+                    let expected = "given whole or by its address, not by an id";
+                    return Err(WireError::shape(kind, expected, &block.to_string()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// True for a content part that the server is told, beside texts.

@@ -84,6 +84,7 @@ mod members;
 pub mod names;
 pub mod native;
 pub mod ollama;
+mod own;
 pub mod prompt;
 pub mod reading;
 pub mod records;

@@ -6,8 +6,10 @@ pub(crate) mod to_server;
 
 use serde_json::{Map, Value};
 
+use crate::own;
+
 /// What only servers of this API can do with a request, as a member of it on its way.
-pub(crate) const OWN: &str = "ollama";
+pub(crate) const OWN: &str = own::OLLAMA;
 
 /// Where the arguments of calls stand in a request.
 pub(crate) const ARGUMENTS: [&str; 4] = ["messages", "tool_calls", "function", "arguments"];

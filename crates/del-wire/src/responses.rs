@@ -13,10 +13,12 @@ pub(crate) mod to_server;
 
 use serde_json::{Map, Value};
 
+use crate::own;
+
 pub use self::echo::Echo;
 
 /// What only servers of this API can do with a request, as a member of it on its way.
-pub(crate) const OWN: &str = "responses";
+pub(crate) const OWN: &str = own::RESPONSES;
 
 /// What a request includes for the answer to say how likely its tokens were.
 const LOGPROBS: &str = "message.output_text.logprobs";

@@ -139,6 +139,9 @@ impl Exchange {
             request.check_shape()?;
             request.take_function_calls();
         }
+        if matches!(api, Api::Messages | Api::Responses) {
+            request.check_files(route.api)?;
+        }
         if let Some(behind) = Behind::of(&proxy, &route, api, &parts.extensions) {
             behind.recall(&mut request);
         }

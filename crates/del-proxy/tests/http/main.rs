@@ -23,6 +23,7 @@ mod members;
 mod model;
 mod modes;
 mod names;
+mod own;
 mod passed;
 mod pools;
 mod refusals;

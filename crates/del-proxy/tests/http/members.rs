@@ -8,7 +8,7 @@ use crate::model::{Model, Reply, completion};
 use crate::stand::{Stand, with};
 
 /// What a server of this API is sent for a request.
-async fn sent(api: ServerApi, path: &str, body: &Value) -> Value {
+pub(crate) async fn sent(api: ServerApi, path: &str, body: &Value) -> Value {
     let said = match api {
         ServerApi::Anthropic => json!({"type": "message", "content": [], "stop_reason": "end_turn"}),
         ServerApi::Ollama => json!({"message": {"role": "assistant", "content": "Yes."}, "done": true}),

@@ -1,7 +1,5 @@
 //! A request for a message as one for a chat completion.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::{ARGUMENTS, plain};
@@ -9,7 +7,7 @@ use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
 use crate::tools::Functions;
-use crate::{arguments, failed, spelling};
+use crate::{arguments, failed, own, spelling};
 
 /// Members that mean nothing beside a chat completion, or that are read here.
 const KNOWN: &[&str] = &[
@@ -66,7 +64,7 @@ pub fn messages(json: &str) -> Result<Value, WireError> {
 
 /// Reads the request, without its tools. Members that are not known here stay in it.
 pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked, WireError> {
-    let (mut messages, mut unread) = (Vec::new(), BTreeSet::new());
+    let mut messages = Vec::new();
     if let Some(system) = body.get("system") {
         let said = said(fields::said(system, "system")?, "system");
         if said.as_str() != Some("") {
@@ -80,14 +78,18 @@ pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked,
     for (place, message) in given.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         let content = fields::content(message, &format!("messages[{place}]"))?;
+        let known = messages.len();
         match role {
-            "user" => user(content, &mut messages, &mut unread)?,
-            "assistant" => messages.push(assistant(content, &mut unread)),
+            "user" => user(content, &mut messages),
+            "assistant" => messages.push(assistant(content)),
             "system" => messages.push(json!({"role": "system", "content": said(content, "system")})),
             _ => {
                 let at = format!("messages[{place}].role");
                 return Err(WireError::shape(&at, "user, assistant or system", &message["role"].to_string()));
             }
+        }
+        if let Some(first) = messages.get_mut(known) {
+            own::keep_rest(message, &["role", "content"], plain::OF_MESSAGE, first);
         }
     }
     let Functions { list: tools, dropped } = functions;
@@ -125,7 +127,7 @@ pub fn read(mut body: Map<String, Value>, functions: Functions) -> Result<Asked,
         body.insert("tools".to_owned(), Value::Array(tools));
     }
     body.extend(out);
-    Ok(Asked { dropped, unread, changed: true, ..Asked::of(body)? })
+    Ok(Asked { dropped, changed: true, ..Asked::of(body)? })
 }
 
 /// A tool as the function that it is.
@@ -195,6 +197,11 @@ fn text(content: &Value) -> String {
     }
 }
 
+/// What is read of a text, of a result and of a call.
+const READ_TEXT: [&str; 3] = ["type", "text", "cache_control"];
+const READ_RESULT: [&str; 5] = ["type", "tool_use_id", "content", "is_error", "cache_control"];
+const READ_CALL: [&str; 5] = ["type", "id", "name", "input", "cache_control"];
+
 /// All text of a content, in its blocks where these are marked.
 fn said(content: &Value, role: &str) -> Value {
     let blocks = content.as_array().into_iter().flatten().filter(|block| block["text"].is_string());
@@ -202,10 +209,13 @@ fn said(content: &Value, role: &str) -> Value {
         .map(|block| {
             let mut part = json!({"type": "text", "text": block["text"]});
             plain::mark(block, &mut part);
+            if role == "system" {
+                own::keep_rest(block, &READ_TEXT, plain::OWN, &mut part);
+            }
             part
         })
         .collect();
-    let marked = parts.iter().any(|part| part.get(plain::MARK).is_some());
+    let marked = parts.iter().any(plain::is_marked);
     let one = plain::joined(&parts, role).filter(|_| content.is_array() && !marked);
     match one {
         Some(text) => json!(text),
@@ -215,89 +225,80 @@ fn said(content: &Value, role: &str) -> Value {
 }
 
 /// What the user says: results first, each a message, then the rest.
-fn user(content: &Value, messages: &mut Vec<Value>, unread: &mut BTreeSet<String>) -> Result<(), WireError> {
+fn user(content: &Value, messages: &mut Vec<Value>) {
     let Some(blocks) = content.as_array() else {
         messages.push(json!({"role": "user", "content": content}));
-        return Ok(());
+        return;
     };
     let mut parts = Vec::new();
     for block in blocks {
         if block["type"] == "tool_result" {
-            let result = result(&block["content"], unread)?;
+            let result = result(&block["content"]);
             let mut message =
                 json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result});
             if block["is_error"] == true {
                 message[failed::MEMBER] = json!(true);
             }
             plain::mark(block, &mut message);
+            own::keep_rest(block, &READ_RESULT, plain::OWN, &mut message);
             messages.push(message);
         } else {
-            parts.extend(part(block, unread)?);
+            parts.push(part(block));
         }
     }
     if let [Value::Object(only)] = parts.as_slice()
         && only.get("type").is_some_and(|kind| kind == "text")
-        && !only.contains_key(plain::MARK)
+        && !parts.iter().any(plain::is_marked)
     {
         messages.push(json!({"role": "user", "content": only["text"]}));
     } else if !parts.is_empty() {
         messages.push(json!({"role": "user", "content": parts}));
     }
-    Ok(())
 }
 
 /// What a result says: a text where it is nothing else.
-fn result(content: &Value, unread: &mut BTreeSet<String>) -> Result<Value, WireError> {
-    let Some(blocks) = content.as_array() else { return Ok(json!(text(content))) };
-    let parts = blocks.iter().filter_map(|block| part(block, unread).transpose());
-    let parts = parts.collect::<Result<Vec<_>, _>>()?;
-    let marked = parts.iter().any(|part| part.get(plain::MARK).is_some());
-    Ok(match plain::joined(&parts, "tool").filter(|_| !marked) {
+fn result(content: &Value) -> Value {
+    let Some(blocks) = content.as_array() else { return json!(text(content)) };
+    let parts: Vec<Value> = blocks.iter().map(part).collect();
+    let marked = parts.iter().any(plain::is_marked);
+    match plain::joined(&parts, "tool").filter(|_| !marked) {
         Some(text) => json!(text),
         None => Value::Array(parts),
-    })
+    }
 }
 
-/// A block as a content part; `None` for one that has no place there.
-fn part(block: &Value, unread: &mut BTreeSet<String>) -> Result<Option<Value>, WireError> {
+/// A block as a content part.
+fn part(block: &Value) -> Value {
     let kind = block["type"].as_str().unwrap_or_default();
-    let mut part = bare_part(block)?;
-    match &mut part {
-        Some(part) => plain::mark(block, part),
-        None => drop(unread.insert(kind.to_owned())),
+    let Some(mut part) = bare_part(block) else { return own::part(plain::OWN, block) };
+    plain::mark(block, &mut part);
+    match kind {
+        "document" | "search_result" => part[plain::OWN] = block.clone(),
+        "text" => own::keep_rest(block, &READ_TEXT, plain::OWN, &mut part),
+        _ => own::keep_rest(block, &["type", "source", "cache_control"], plain::OWN, &mut part),
     }
-    if let (Some(part), "document" | "search_result", Value::Object(members)) = (&mut part, kind, block) {
-        part[plain::OWN] = Value::Object(members.clone());
-    }
-    Ok(part)
+    part
 }
 
-/// The same without what it is marked with.
-fn bare_part(block: &Value) -> Result<Option<Value>, WireError> {
+/// The same without what it is marked with; `None` for one that has no place in a chat, such as a file that the server keeps.
+fn bare_part(block: &Value) -> Option<Value> {
     let (kind, source) = (block["type"].as_str().unwrap_or_default(), &block["source"]);
     let inline =
         || Some(format!("data:{};base64,{}", source["media_type"].as_str()?, source["data"].as_str()?));
-    // Files that a client sent before are kept by nobody here.
-    let address = || {
-        let url = source["url"].as_str().map(str::to_owned);
-        let at = format!("{kind}.source");
-        url.or_else(inline).ok_or_else(|| WireError::shape(&at, "base64 or a url", &source.to_string()))
-    };
-    Ok(match kind {
-        "text" => Some(json!({"type": "text", "text": block["text"]})),
-        "search_result" => Some(titled(block, "source", &text(&block["content"]))),
-        "image" => Some(json!({"type": "image_url", "image_url": {"url": address()?}})),
+    let address = || source["url"].as_str().map(str::to_owned).or_else(inline);
+    Some(match kind {
+        "text" => json!({"type": "text", "text": block["text"]}),
+        "search_result" => titled(block, "source", &text(&block["content"])),
+        "image" => json!({"type": "image_url", "image_url": {"url": address()?}}),
         "document" if source["type"] == "text" => {
-            Some(titled(block, "context", source["data"].as_str().unwrap_or_default()))
+            titled(block, "context", source["data"].as_str().unwrap_or_default())
         }
-        "document" if source["type"] == "content" => {
-            Some(titled(block, "context", &text(&source["content"])))
-        }
+        "document" if source["type"] == "content" => titled(block, "context", &text(&source["content"])),
         "document" => {
             let name = block["title"].as_str().unwrap_or("document.pdf");
-            Some(json!({"type": "file", "file": {"filename": name, "file_data": address()?}}))
+            json!({"type": "file", "file": {"filename": name, "file_data": address()?}})
         }
-        _ => None,
+        _ => return None,
     })
 }
 
@@ -342,25 +343,33 @@ fn cites(block: &Value) -> bool {
     block["citations"].as_array().is_some_and(|citations| !citations.is_empty())
 }
 
-/// True where thoughts come before texts and these before calls, as they do on their way, and no text cites.
+/// True where thoughts come before texts and these before calls, as they do on their way, and nothing but a call has more to it
+/// than is read here.
 fn is_usual(blocks: &[Value]) -> bool {
     let rank = |block: &Value| match block["type"].as_str() {
         Some("text") => 1,
         Some("tool_use") => 2,
         _ => 0,
     };
-    blocks.is_sorted_by_key(rank) && !blocks.iter().any(cites)
+    let usual = |block: &Value| match block["type"].as_str() {
+        Some("text") => {
+            !cites(block) && own::rest(block, &[&READ_TEXT[..], &["citations"]].concat()).is_empty()
+        }
+        Some(kind) => SAID.contains(&kind),
+        None => false,
+    };
+    blocks.is_sorted_by_key(rank) && blocks.iter().all(usual)
 }
 
-fn assistant(content: &Value, unread: &mut BTreeSet<String>) -> Value {
-    const READ: [&str; 4] = ["text", "thinking", "redacted_thinking", "tool_use"];
+/// What is read of an answer.
+pub(crate) const SAID: [&str; 4] = ["text", "thinking", "redacted_thinking", "tool_use"];
+
+fn assistant(content: &Value) -> Value {
     let mut message = json!({"role": "assistant", "content": spoken(content)});
     if content.as_array().is_some_and(|blocks| !is_usual(blocks)) {
         message[plain::OWN] = json!({ "content": content });
     }
     let blocks = || content.as_array().into_iter().flatten();
-    let kinds = blocks().filter_map(|block| block["type"].as_str());
-    unread.extend(kinds.filter(|kind| !READ.contains(kind)).map(str::to_owned));
     let thought: Vec<&str> = blocks().filter_map(|block| block["thinking"].as_str()).collect();
     if !thought.is_empty() {
         message["reasoning_content"] = json!(thought.join("\n"));
@@ -380,6 +389,7 @@ fn assistant(content: &Value, unread: &mut BTreeSet<String>) -> Value {
             let function = json!({"name": block["name"], "arguments": arguments::text(&block["input"])});
             let mut call = json!({"id": block["id"], "type": "function", "function": function});
             plain::mark(block, &mut call);
+            own::keep_rest(block, &READ_CALL, plain::OWN, &mut call);
             call
         })
         .collect();

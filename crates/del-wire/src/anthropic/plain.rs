@@ -4,15 +4,23 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::responses;
+use crate::{own, responses};
 
 /// The member that has a mark on its way. Clients of chats may have one of the API's own name, which is theirs.
 pub(crate) const MARK: &str = "anthropic_cache_control";
 const NAME: &str = "cache_control";
 
-/// Members of a request or of a tool that only these servers know, as a member of it on its way; of a content part, the
-/// block that it was.
-pub(crate) const OWN: &str = "anthropic";
+/// Members of a request, of a tool, of a call or of a result that only these servers know, as a member of it on its way; of a
+/// content part, such members or the block that it was; of an answer, its blocks in the order in which the client had them.
+pub(crate) const OWN: &str = own::ANTHROPIC;
+
+/// Members of a message beside its content.
+pub(super) const OF_MESSAGE: &str = "anthropic_message";
+
+/// True for a part that goes along with something that a text does not say.
+pub(super) fn is_marked(part: &Value) -> bool {
+    [MARK, OWN].iter().any(|name| part.get(*name).is_some())
+}
 
 /// Has the mark of a block go along with what the block becomes.
 pub(super) fn mark(block: &Value, onto: &mut Value) {
@@ -36,21 +44,19 @@ pub fn make(body: &mut Map<String, Value>, responses: bool) {
         body.shift_remove(name);
     }
     for tool in body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
-        forget(tool);
-        if let Some(members) = tool.as_object_mut().filter(|_| !responses) {
-            members.shift_remove(responses::OWN);
-        }
+        forget(tool, responses);
     }
     let Some(Value::Array(messages)) = body.get_mut("messages") else { return };
     let mut plain: Vec<Value> = Vec::with_capacity(messages.len());
     let mut moved = Vec::new();
     for mut message in std::mem::take(messages) {
-        if !responses && message[responses::OWN].is_object() {
+        if !responses && own::whole(&message, responses::OWN).is_some() {
             continue;
         }
-        forget(&mut message);
+        let read = if responses { own::RESPONSES } else { "" };
+        forget(&mut message, responses);
         for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
-            forget(call);
+            forget(call, responses);
         }
         let role = message["role"].as_str().unwrap_or_default().to_owned();
         if role != "tool" && !moved.is_empty() {
@@ -61,11 +67,19 @@ pub fn make(body: &mut Map<String, Value>, responses: bool) {
             }
         }
         if let Some(Value::Array(parts)) = message.get_mut("content") {
-            parts.iter_mut().for_each(forget);
+            let some = !parts.is_empty();
+            parts.retain(|part| own::nothing_else(part).is_none_or(|(of, _)| of == read));
+            if some && parts.is_empty() && role == "user" {
+                continue;
+            }
+            for part in parts.iter_mut() {
+                forget(part, responses);
+            }
             if role == "tool" && !responses {
                 moved.extend(parts.extract_if(.., |part| part["type"] != "text"));
             }
-            if let Some(text) = joined(parts, &role) {
+            let more = parts.iter().any(|part| part.get(responses::OWN).is_some());
+            if let Some(text) = joined(parts, &role).filter(|_| !more) {
                 message["content"] = json!(text);
             }
         }
@@ -109,10 +123,14 @@ fn go_on(last: &mut Value, mut message: Value) -> Option<Value> {
     None
 }
 
-fn forget(marked: &mut Value) {
-    if let Some(members) = marked.as_object_mut() {
-        members.shift_remove(MARK);
-        members.shift_remove(OWN);
+/// Takes out what goes along for servers of other APIs.
+fn forget(marked: &mut Value, responses: bool) {
+    let Some(members) = marked.as_object_mut() else { return };
+    for name in [MARK, OWN, OF_MESSAGE] {
+        members.shift_remove(name);
+    }
+    if !responses {
+        members.shift_remove(responses::OWN);
     }
 }
 

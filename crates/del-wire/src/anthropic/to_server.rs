@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::from_client::spoken;
 use super::plain;
-use crate::{failed, fields, inline, think};
+use crate::{failed, fields, inline, own, think};
 
 /// The API wants a limit; this one is for requests that have none.
 pub(crate) const MOST_TOKENS: u64 = 8192;
@@ -129,6 +129,11 @@ fn conversation(body: &Map<String, Value>) -> (Vec<Value>, Vec<Value>) {
             }
             _ => messages.push(json!({"role": role, "content": blocks})),
         }
+        messages
+            .iter_mut()
+            .last()
+            .into_iter()
+            .for_each(|last| own::put_rest(message, plain::OF_MESSAGE, last));
     }
     // There has to be a message.
     if messages.is_empty() {
@@ -161,9 +166,7 @@ fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
             let mut told =
                 json!({"name": function["name"], "description": description, "input_schema": schema});
             plain::unmark(tool, &mut told);
-            if let (Value::Object(told), Some(Value::Object(own))) = (&mut told, tool.get(plain::OWN)) {
-                told.extend(own.clone());
-            }
+            own::put_rest(tool, plain::OWN, &mut told);
             told
         })
         .collect();
@@ -239,6 +242,7 @@ fn assistant(message: &Value, ids: &mut CallIds) -> Vec<Value> {
         let (id, input) = (ids.call(&call["id"]), &function["arguments"]);
         let mut block = json!({"type": "tool_use", "id": id, "name": function["name"], "input": input});
         plain::unmark(call, &mut block);
+        own::put_rest(call, plain::OWN, &mut block);
         *call = block;
     }
     match as_given(message, &thoughts, &calls) {
@@ -265,7 +269,8 @@ fn as_given(message: &Value, thoughts: &[Value], calls: &[Value]) -> Option<Vec<
             "thinking" | "redacted_thinking" if thoughts.as_slice().first() == Some(block) => {
                 blocks.extend(thoughts.next().cloned());
             }
-            _ => {}
+            "thinking" | "redacted_thinking" => {}
+            _ => blocks.push(block.clone()),
         }
     }
     (thoughts.next().is_none() && calls.next().is_none()).then_some(blocks)
@@ -278,6 +283,7 @@ fn result(message: &Value, ids: &mut CallIds) -> Value {
         result["is_error"] = json!(true);
     }
     plain::unmark(message, &mut result);
+    own::put_rest(message, plain::OWN, &mut result);
     result
 }
 
@@ -302,7 +308,7 @@ fn content(content: &Value) -> Vec<Value> {
 /// True for a content part that the API has a place for.
 pub(crate) fn takes_part(part: &Value) -> bool {
     match part["type"].as_str() {
-        _ if part[plain::OWN].is_object() => true,
+        _ if own::whole(part, plain::OWN).is_some() => true,
         Some("text") => part["text"].as_str().is_some_and(|text| !text.is_empty()),
         Some("image_url") => fields::image(part).is_some(),
         Some("file") => part["file"]["file_data"].is_string(),
@@ -312,7 +318,7 @@ pub(crate) fn takes_part(part: &Value) -> bool {
 
 /// Such a part as a block.
 fn part(part: &Value) -> Option<Value> {
-    if let Some(whole @ Value::Object(_)) = part.get(plain::OWN) {
+    if let Some(whole) = own::whole(part, plain::OWN) {
         return Some(whole.clone());
     }
     let mut block = match part["type"].as_str()? {
@@ -332,6 +338,7 @@ fn part(part: &Value) -> Option<Value> {
         _ => return None,
     };
     plain::unmark(part, &mut block);
+    own::put_rest(part, plain::OWN, &mut block);
     Some(block)
 }
 

@@ -6,7 +6,7 @@ use del_dialects::Dialects;
 use serde_json::{Value, json};
 
 use super::{Mending, Mendings, text_of};
-use crate::failed;
+use crate::{failed, own, responses};
 
 /// The result of a call that has none.
 const NO_RESULT: &str = "There is no result of this call; it may not have run.";
@@ -43,8 +43,10 @@ pub(super) fn mend(messages: &mut Vec<Value>, mendings: &mut Mendings) {
         drop(answered);
         let mut next = place + 1;
         for at in results {
-            // What stands between is the result of another call.
-            while next < at && given[next].as_ref().is_none_or(is_result) {
+            // What stands between is the result of another call, or a record that no model reads.
+            while next < at
+                && given[next].as_ref().is_none_or(|between| is_result(between) || is_record(between))
+            {
                 next += 1;
             }
             if next < at {
@@ -125,6 +127,10 @@ fn told_by_user(result: &Value) -> Value {
 
 fn is_result(message: &Value) -> bool {
     message["role"] == "tool"
+}
+
+fn is_record(message: &Value) -> bool {
+    own::whole(message, responses::OWN).is_some()
 }
 
 /// The call that a result is for.

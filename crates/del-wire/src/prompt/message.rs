@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{parts, text_of};
 use crate::anthropic::plain;
+use crate::own;
 
 /// What a stretch of a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +89,9 @@ impl Message {
             if let Some(text) = text_of(part) {
                 body["text"] = json!(change(text));
                 // What it was in another API says the same unchanged.
-                body.as_object_mut().and_then(|members| members.shift_remove(plain::OWN));
+                if own::whole(part, plain::OWN).is_some() {
+                    body.as_object_mut().and_then(|members| members.shift_remove(plain::OWN));
+                }
             }
             self.add_part(Part::Text, body);
         }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{OWN, past, to_client::usage};
 use crate::chunk::Usage;
+use crate::own;
 
 /// What a summary that was made here stands behind, in the place of a server's own data.
 const MADE_HERE: &str = "del.summary:";
@@ -18,6 +19,12 @@ pub const TRIGGER: &str = "compaction_trigger";
 /// True for a message that such an item is.
 pub fn is_trigger(message: &Value) -> bool {
     message[OWN]["type"] == TRIGGER
+}
+
+/// True for a message that is an item which nobody said, such as what a hosted tool did.
+pub fn is_record(message: &Value) -> bool {
+    own::whole(message, OWN)
+        .is_some_and(|item| !item["type"].as_str().is_some_and(|kind| kind.starts_with("compaction")))
 }
 
 /// The item that a summary is.

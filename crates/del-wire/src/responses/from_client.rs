@@ -8,6 +8,7 @@ use crate::arguments;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
+use crate::own;
 use crate::responses::{LOGPROBS, OWN, compaction, namespace, to_server};
 use crate::tools::Functions;
 
@@ -208,6 +209,9 @@ fn join_system(messages: &mut Vec<Value>) {
     }
 }
 
+/// What is read of a call.
+const READ_CALL: [&str; 8] = ["type", "id", "status", "call_id", "name", "namespace", "arguments", "input"];
+
 /// Items that become messages.
 struct Items {
     messages: Vec<Value>,
@@ -224,14 +228,9 @@ impl Items {
         let kind = item["type"].as_str().unwrap_or("message");
         match kind {
             "message" => self.message(item, place)?,
-            "function_call" => {
-                self.call(&item["call_id"], &namespace::name_of(item), &arguments::text(&item["arguments"]));
-            }
-            "custom_tool_call" => {
-                let arguments = json!({"input": item["input"]}).to_string();
-                self.call(&item["call_id"], &namespace::name_of(item), &arguments);
-            }
-            "function_call_output" | "custom_tool_call_output" => self.result(item)?,
+            "function_call" => self.call(item, &arguments::text(&item["arguments"])),
+            "custom_tool_call" => self.call(item, &json!({"input": item["input"]}).to_string()),
+            "function_call_output" | "custom_tool_call_output" => self.result(item),
             "reasoning" => {
                 let of = |name: &str| item[name].as_array().into_iter().flatten();
                 let texts: Vec<&str> =
@@ -248,8 +247,15 @@ impl Items {
             "compaction" | "compaction_summary" | compaction::TRIGGER => {
                 self.messages.push(compaction::message(item));
             }
-            // What hosted tools did, and other records that no model reads.
-            _ => drop(self.unread.insert(kind.to_owned())),
+            // What hosted tools did, and other records that the server alone reads.
+            _ => {
+                let mut message = json!({"role": "user", "content": "", OWN: item});
+                // The server knows its thoughts by what follows them.
+                if !self.sealed.is_empty() {
+                    message["thinking_blocks"] = Value::Array(std::mem::take(&mut self.sealed));
+                }
+                self.messages.push(message);
+            }
         }
         Ok(())
     }
@@ -268,7 +274,8 @@ impl Items {
             }
         };
         let said = fields::content(item, &format!("input[{place}]"))?;
-        let mut message = json!({"role": role, "content": self.content(said)?});
+        let mut message = json!({"role": role, "content": content(said)});
+        own::keep_rest(item, &["type", "role", "content", "id", "status"], OWN, &mut message);
         if role == "assistant" {
             self.think(&mut message);
         } else {
@@ -296,7 +303,7 @@ impl Items {
     }
 
     /// Adds a call to what the model said last.
-    fn call(&mut self, id: &Value, name: &Value, arguments: &str) {
+    fn call(&mut self, item: &Value, arguments: &str) {
         if !self.messages.last().is_some_and(|last| last["role"] == "assistant")
             || self.thought.is_some()
             || !self.sealed.is_empty()
@@ -305,7 +312,9 @@ impl Items {
             self.think(&mut message);
             self.messages.push(message);
         }
-        let call = json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+        let function = json!({"name": namespace::name_of(item), "arguments": arguments});
+        let mut call = json!({"id": item["call_id"], "type": "function", "function": function});
+        own::keep_rest(item, &READ_CALL, OWN, &mut call);
         if let Some(last) = self.messages.last_mut() {
             match last.get_mut("tool_calls") {
                 Some(Value::Array(calls)) => calls.push(call),
@@ -314,63 +323,70 @@ impl Items {
         }
     }
 
-    fn result(&mut self, item: &Value) -> Result<(), WireError> {
-        let output = match self.content(&item["output"])? {
+    fn result(&mut self, item: &Value) {
+        let output = match content(&item["output"]) {
             said @ (Value::Array(_) | Value::String(_)) => said,
             other => json!(other.to_string()),
         };
-        self.messages.push(json!({"role": "tool", "tool_call_id": item["call_id"], "content": output}));
-        Ok(())
-    }
-
-    /// Content as chat completions have it: text where it is nothing but text.
-    fn content(&mut self, content: &Value) -> Result<Value, WireError> {
-        let Some(list) = content.as_array() else { return Ok(content.clone()) };
-        let mut parts = Vec::with_capacity(list.len());
-        for given in list {
-            match part(given)? {
-                Some(part) => parts.push(part),
-                None => drop(self.unread.insert(given["type"].as_str().unwrap_or_default().to_owned())),
-            }
-        }
-        if parts.iter().all(|part| part["type"] == "text") {
-            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-            return Ok(json!(texts.join("\n")));
-        }
-        Ok(Value::Array(parts))
+        let mut message = json!({"role": "tool", "tool_call_id": item["call_id"], "content": output});
+        own::keep_rest(item, &["type", "id", "status", "call_id", "output"], OWN, &mut message);
+        self.messages.push(message);
     }
 }
 
-/// A content part; `None` for one that has no place there.
-fn part(part: &Value) -> Result<Option<Value>, WireError> {
-    let kind = part["type"].as_str().unwrap_or_default();
-    // Files that a client sent before are kept by nobody here.
-    let given = |names: &[&str]| {
-        let found = names.iter().map(|name| &part[*name]).find(|value| value.is_string());
-        found.ok_or_else(|| {
-            WireError::shape(kind, "given whole or by its address, not by an id", &part.to_string())
-        })
+/// Content as chat completions have it: text where it is nothing but text.
+fn content(content: &Value) -> Value {
+    let Some(list) = content.as_array() else { return content.clone() };
+    let parts: Vec<Value> = list.iter().map(part).collect();
+    if parts.iter().all(|part| part["type"] == "text" && part.get(OWN).is_none()) {
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+        return json!(texts.join("\n"));
+    }
+    Value::Array(parts)
+}
+
+/// A content part, and what else goes along with it.
+fn part(given: &Value) -> Value {
+    let read: &[&str] = match given["type"].as_str().unwrap_or_default() {
+        "refusal" => &["type", "refusal"],
+        "input_audio" => &["type", "input_audio"],
+        "input_image" => &["type", "image_url", "detail"],
+        "input_file" => &["type", "file_data", "file_url", "filename"],
+        _ => &["type", "text", "annotations", "logprobs"],
     };
-    Ok(match kind {
-        "input_text" | "output_text" | "text" | "summary_text" => {
-            Some(json!({"type": "text", "text": part["text"]}))
+    match bare_part(given) {
+        Some(mut part) => {
+            own::keep_rest(given, read, OWN, &mut part);
+            part
         }
-        "refusal" => Some(json!({"type": "text", "text": part["refusal"]})),
-        "input_audio" => Some(json!({"type": kind, kind: part[kind]})),
+        None => own::part(OWN, given),
+    }
+}
+
+/// The part alone; `None` for one that has no place in a chat, such as a file that the server keeps.
+fn bare_part(part: &Value) -> Option<Value> {
+    let kind = part["type"].as_str().unwrap_or_default();
+    let given = |names: &[&str]| names.iter().map(|name| &part[*name]).find(|value| value.is_string());
+    Some(match kind {
+        "input_text" | "output_text" | "text" | "summary_text" => {
+            json!({"type": "text", "text": part["text"]})
+        }
+        "refusal" => json!({"type": "text", "text": part["refusal"]}),
+        "input_audio" => json!({"type": kind, kind: part[kind]}),
         "input_image" => {
             let mut image = json!({"url": given(&["image_url"])?});
             if part["detail"].is_string() {
                 image["detail"] = part["detail"].clone();
             }
-            Some(json!({"type": "image_url", "image_url": image}))
+            json!({"type": "image_url", "image_url": image})
         }
         "input_file" => {
             let mut file = json!({"file_data": given(&["file_data", "file_url"])?});
             if part["filename"].is_string() {
                 file["filename"] = part["filename"].clone();
             }
-            Some(json!({"type": "file", "file": file}))
+            json!({"type": "file", "file": file})
         }
-        _ => None,
+        _ => return None,
     })
 }

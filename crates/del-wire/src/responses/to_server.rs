@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::responses::{LOGPROBS, OWN, SEALS};
-use crate::{arguments, failed, fields, think};
+use crate::{arguments, failed, fields, own, think};
 
 /// Members that the API has as chat completions do.
 const ALIKE: [&str; 14] = [
@@ -125,28 +125,44 @@ fn conversation(body: &Map<String, Value>) -> (String, Vec<Value>) {
     let (mut instructions, mut items) = (Vec::new(), Vec::new());
     for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
         match message["role"].as_str().unwrap_or_default() {
-            "system" | "developer" if items.is_empty() => instructions.push(text(&message["content"])),
+            "system" | "developer" if items.is_empty() && !says_more(message) => {
+                instructions.push(text(&message["content"]));
+            }
             _ => add(message, &mut items),
         }
     }
     (instructions.join("\n\n"), items)
 }
 
+/// True for a message with members that only servers of this API know.
+fn says_more(message: &Value) -> bool {
+    let mut parts = message["content"].as_array().into_iter().flatten();
+    message.get(OWN).is_some() || parts.any(|part| part.get(OWN).is_some())
+}
+
 /// Adds the items that a message is.
 pub(super) fn add(message: &Value, items: &mut Vec<Value>) {
     let content = &message["content"];
     match message["role"].as_str().unwrap_or_default() {
-        _ if message[OWN].is_object() => items.push(message[OWN].clone()),
-        role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
-        "assistant" => assistant(message, items),
+        _ if own::whole(message, OWN).is_some() => {
+            thoughts(message, items);
+            items.push(message[OWN].clone());
+            return;
+        }
+        role @ ("system" | "developer") => {
+            items.push(json!({"role": role, "content": said(content, "input_text")}));
+        }
+        "assistant" => return assistant(message, items),
         "tool" | "function" => {
             let (id, mut said) = (&message["tool_call_id"], text(content));
             if message[failed::MEMBER] == true {
                 failed::add_words(&mut said);
             }
             let parts = content.as_array().into_iter().flatten();
-            let output = if parts.clone().all(|part| part["type"] == "text") {
+            let output = if parts.clone().all(|part| part["type"] == "text" && part.get(OWN).is_none()) {
                 json!(said)
+            } else if parts.clone().any(|part| part.get(OWN).is_some()) {
+                self::parts(content)
             } else {
                 let mut parts: Vec<Value> = parts.filter(|part| part["type"] != "text").cloned().collect();
                 parts.insert(0, json!({"type": "text", "text": said}));
@@ -156,9 +172,11 @@ pub(super) fn add(message: &Value, items: &mut Vec<Value>) {
         }
         _ => items.push(json!({"role": "user", "content": parts(content)})),
     }
+    items.iter_mut().last().into_iter().for_each(|item| own::put_rest(message, OWN, item));
 }
 
-fn assistant(message: &Value, items: &mut Vec<Value>) {
+/// Adds the thoughts under a seal that go before what a message says.
+fn thoughts(message: &Value, items: &mut Vec<Value>) {
     for block in message["thinking_blocks"].as_array().into_iter().flatten() {
         if let Some(seal) = block["signature"].as_str() {
             let thought = block["thinking"].as_str().filter(|thought| !thought.is_empty());
@@ -167,16 +185,40 @@ fn assistant(message: &Value, items: &mut Vec<Value>) {
             items.push(json!({"type": "reasoning", "summary": summary, "encrypted_content": seal}));
         }
     }
-    let said = text(&message["content"]);
-    if !said.is_empty() {
-        items.push(json!({"role": "assistant", "content": said}));
+}
+
+fn assistant(message: &Value, items: &mut Vec<Value>) {
+    thoughts(message, items);
+    let said = said(&message["content"], "output_text");
+    if said != json!("") {
+        let mut item = json!({"role": "assistant", "content": said});
+        own::put_rest(message, OWN, &mut item);
+        items.push(item);
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         let arguments = arguments::text(&function["arguments"]);
-        items.push(json!({
-            "type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": arguments}));
+        let mut item = json!({
+            "type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": arguments});
+        own::put_rest(call, OWN, &mut item);
+        items.push(item);
     }
+}
+
+/// What the model says, or who instructs it: a text, unless something goes along with its parts, which are of this `kind`.
+fn said(content: &Value, kind: &str) -> Value {
+    let parts = content.as_array().into_iter().flatten();
+    if !parts.clone().any(|part| part.get(OWN).is_some()) {
+        return json!(text(content));
+    }
+    let told = parts.filter_map(|part| {
+        let mut told = self::part(part)?;
+        if told["type"] == "input_text" {
+            told["type"] = json!(kind);
+        }
+        Some(told)
+    });
+    told.collect()
 }
 
 /// The text of a content.
@@ -200,7 +242,7 @@ fn parts(content: &Value) -> Value {
 /// True for a content part of a user that the API has a place for.
 pub(crate) fn takes_part(part: &Value) -> bool {
     match part["type"].as_str() {
-        Some("text" | "input_audio" | "file") => true,
+        Some("text" | "input_audio" | "file" | OWN) => true,
         Some("image_url") => fields::image(part).is_some(),
         _ => false,
     }
@@ -208,13 +250,14 @@ pub(crate) fn takes_part(part: &Value) -> bool {
 
 /// Such a part as the API has it.
 fn part(part: &Value) -> Option<Value> {
-    match part["type"].as_str()? {
-        "text" => Some(json!({"type": "input_text", "text": part["text"]})),
+    let mut told = match part["type"].as_str()? {
+        OWN => return part.get(OWN).cloned(),
+        "text" => json!({"type": "input_text", "text": part["text"]}),
         "image_url" => {
             let detail = part["image_url"]["detail"].as_str().unwrap_or("auto");
-            Some(json!({"type": "input_image", "image_url": fields::image(part)?, "detail": detail}))
+            json!({"type": "input_image", "image_url": fields::image(part)?, "detail": detail})
         }
-        kind @ "input_audio" => Some(json!({"type": kind, kind: part[kind]})),
+        kind @ "input_audio" => json!({"type": kind, kind: part[kind]}),
         "file" => {
             let mut file = Map::from_iter([("type".to_owned(), json!("input_file"))]);
             for name in ["filename", "file_data", "file_id"] {
@@ -224,8 +267,10 @@ fn part(part: &Value) -> Option<Value> {
                     file.insert(name.to_owned(), value.clone());
                 }
             }
-            Some(Value::Object(file))
+            Value::Object(file)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    own::put_rest(part, OWN, &mut told);
+    Some(told)
 }
