@@ -1,5 +1,6 @@
 //! Tools that run where the proxy does.
 
+mod anthropic;
 mod ends;
 mod theirs;
 

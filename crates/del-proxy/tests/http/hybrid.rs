@@ -1,6 +1,8 @@
 //! Hybrid mode: the model is told of names first and gets the definitions that it asks for, within one request of the
 //! client, which sees nothing of it.
 
+mod anthropic;
+
 use std::sync::Arc;
 
 use del_agent::{Constrain, ToolsMode};

@@ -189,3 +189,88 @@ pub(crate) fn event(delta: &Value, finish: Option<&str>) -> String {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
     format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
 }
+
+/// An answer of an Anthropic server in these blocks, streamed or not as the request wants it.
+pub(crate) fn blocks(seen: &Seen, blocks: &[Value]) -> Reply {
+    let calls = blocks.iter().any(|block| block["type"] == "tool_use");
+    let reason = if calls { "tool_use" } else { "end_turn" };
+    let usage = json!({"input_tokens": 1, "output_tokens": 2});
+    let message = |content: &[Value]| {
+        json!({"id": "msg", "type": "message", "role": "assistant", "model": "served", "content": content,
+            "stop_reason": null, "usage": usage})
+    };
+    if seen.body()["stream"] != true {
+        let mut whole = message(blocks);
+        whole["stop_reason"] = json!(reason);
+        return Reply::Whole(200, "", whole.to_string());
+    }
+    let mut events = vec![json!({"type": "message_start", "message": message(&[])})];
+    for (index, block) in blocks.iter().enumerate() {
+        let mut start = block.clone();
+        let deltas = match block["type"].as_str().unwrap() {
+            "text" => vec![("text", json!(""), json!({"type": "text_delta", "text": block["text"]}))],
+            "thinking" => vec![
+                ("thinking", json!(""), json!({"type": "thinking_delta", "thinking": block["thinking"]})),
+                ("signature", json!(""), json!({"type": "signature_delta", "signature": block["signature"]})),
+            ],
+            _ => {
+                let arguments = block["input"].to_string();
+                vec![("input", json!({}), json!({"type": "input_json_delta", "partial_json": arguments}))]
+            }
+        };
+        for (name, empty, _) in &deltas {
+            start[*name] = empty.clone();
+        }
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        let deltas = deltas.into_iter().map(|(_, _, delta)| delta);
+        events.extend(
+            deltas.map(|delta| json!({"type": "content_block_delta", "index": index, "delta": delta})),
+        );
+        events.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    events.push(
+        json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}}),
+    );
+    events.push(json!({"type": "message_stop"}));
+    let told = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let all: String = events.iter().map(told).collect();
+    Reply::Stream(all.as_bytes().chunks(61).map(<[u8]>::to_vec).collect(), Then::End)
+}
+
+/// What an Anthropic server refuses in a conversation: roles that do not take turns, calls without results right behind them,
+/// results of no call, thoughts whose seal is another or that lack it, white space alone, and calls of tools that are not there.
+pub(crate) fn is_sound(body: &Value) -> Result<(), String> {
+    let messages = body["messages"].as_array().ok_or("no messages")?;
+    let content = |message: &Value| match &message["content"] {
+        Value::Array(blocks) => blocks.clone(),
+        text => vec![json!({"type": "text", "text": text})],
+    };
+    let mut open: Vec<Value> = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        let role = if place % 2 == 0 { "user" } else { "assistant" };
+        if message["role"] != role {
+            return Err(format!("messages[{place}] is not of the {role}"));
+        }
+        let blocks = content(message);
+        let of = |kind: &str, name: &str| -> Vec<Value> {
+            let found = blocks.iter().filter(|block| block["type"] == kind);
+            found.map(|block| block[name].clone()).collect()
+        };
+        let results = of("tool_result", "tool_use_id");
+        if results != open || (results.len()..blocks.len()).any(|at| blocks[at]["type"] == "tool_result") {
+            return Err(format!("messages[{place}]: {results:?} are not the results of {open:?}"));
+        }
+        open = of("tool_use", "id");
+        if of("text", "text").iter().any(|text| text.as_str().is_none_or(|text| text.trim().is_empty())) {
+            return Err(format!("messages[{place}] has an empty text"));
+        }
+        if of("thinking", "signature").iter().any(|seal| seal.as_str().is_none_or(str::is_empty)) {
+            return Err(format!("messages[{place}] has a thought without a seal"));
+        }
+        let thinks = blocks.iter().position(|block| block["type"] == "thinking");
+        if body["thinking"].is_object() && !open.is_empty() && thinks != Some(0) {
+            return Err(format!("messages[{place}] does not begin with a thought"));
+        }
+    }
+    if open.is_empty() { Ok(()) } else { Err("the last call has no result".to_owned()) }
+}
