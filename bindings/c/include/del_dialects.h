@@ -112,7 +112,8 @@ typedef enum del_start {
    */
   DEL_IN_REASONING = 1,
   /*
-   Nobody said: text is held until a mark tells.
+   Nobody said: what stands before a mark that ends thinking, and that nothing opened, is thinking. For whole answers, as
+   `del parse` reads them: in a stream, text may be held until the end.
    */
   DEL_IN_UNKNOWN = 2,
 } del_start;

@@ -15,7 +15,8 @@ pub enum Start {
     DelInText = 0,
     /// Inside thinking: the prompt ended with its opening mark.
     DelInReasoning = 1,
-    /// Nobody said: text is held until a mark tells.
+    /// Nobody said: what stands before a mark that ends thinking, and that nothing opened, is thinking. For whole answers, as
+    /// `del parse` reads them: in a stream, text may be held until the end.
     DelInUnknown = 2,
 }
 

@@ -35,7 +35,7 @@ function pieces(text, size) {
 for (const dialect of new Set(CASES.map((one) => one.dialect))) {
   test(dialect, () => {
     for (const one of CASES.filter((one) => one.dialect === dialect)) {
-      const options = { dialect, tools: one.declared ? DECLARED : undefined, startsIn: one.startsIn };
+      const options = { dialect, tools: one.declared ? DECLARED : undefined, startsIn: one.startsIn ?? "text" };
       const wanted = expected(one);
       const answer = parse(one.text, { ...options, cut: one.cut });
       const parts = (type) => answer.events.filter((event) => event.type === type).map((event) => event.text).join("");

@@ -132,3 +132,9 @@ test("dialects say what they are", () => {
   const own = Dialect.fromToml(hermes.toml.replaceAll("tool_call>", "call>"), "own");
   assert.equal(parse('<call>{"name": "f", "arguments": {}}</call>', { dialect: own }).dialect, "own");
 });
+
+test("an answer may begin in the thinking", () => {
+  assert.equal(parse("hm</think>Hi").reasoning, "hm");
+  assert.equal(parse("hm</think>Hi", { startsIn: "text" }).reasoning, null);
+  assert.deepEqual(new Parser().push("hm").map((event) => event.text), ["hm"], "a stream is not held");
+});

@@ -10,7 +10,11 @@ export interface ReadOptions {
   dialect?: string | Dialect | undefined;
   /** What the model was told of. Dialects without JSON need them to tell a number from a text. */
   tools?: AnyTools | undefined;
-  /** `"reasoning"` where the prompt ended inside the thinking; `"text"` if left out. */
+  /**
+   * `"text"`; `"reasoning"` where the prompt ended inside the thinking; `"unknown"` where nobody says: then what stands before
+   * a mark that ends thinking, and that nothing opened, is thinking. Left out, `parse` takes `"unknown"`, and what reads a
+   * stream `"text"`, as with `"unknown"` text may be held until the end.
+   */
   startsIn?: "text" | "reasoning" | "unknown" | undefined;
   /** Gives arguments back as they were before their text was neutralised: where `renderMessages` wrote the prompt. */
   restore?: boolean | undefined;
@@ -19,7 +23,7 @@ export interface ReadOptions {
 /** Reads a whole answer. `cut` says that it was cut off, and did not end by itself. */
 export function parse(text: string, options: ReadOptions & { cut?: boolean | undefined } = {}): Answer {
   const whole = checked("text", text);
-  return JSON.parse(opened(options).read(whole, Boolean(membered("options", options).cut), anyNumber())) as Answer;
+  return JSON.parse(opened(options, "unknown").read(whole, Boolean(membered("options", options).cut), anyNumber())) as Answer;
 }
 
 /** Reads one answer as it arrives: `push` each piece, then `finish`. How the text is cut does not show in the events. */
@@ -31,7 +35,7 @@ export class Parser {
 
   constructor(options?: ReadOptions);
   constructor(options: ReadOptions | RawParser = {}) {
-    this.#raw = options instanceof RawParser ? options : opened(options);
+    this.#raw = options instanceof RawParser ? options : opened(options, "text");
   }
 
   /**
@@ -104,13 +108,14 @@ export function toReadable(options: ReadOptions = {}): TransformStream<string, R
   });
 }
 
-function opened(options: ReadOptions): RawParser {
-  const { dialect = "auto", tools, startsIn = "text", restore = false } = membered("options", options);
-  const starts = checked("startsIn", startsIn);
+/** A parser; `starts` is where the answer starts when the options do not say. */
+function opened(options: ReadOptions, starts: "text" | "unknown"): RawParser {
+  const { dialect = "auto", tools, startsIn = starts, restore = false } = membered("options", options);
+  const start = checked("startsIn", startsIn);
   return withTools(tools, (rawTools) =>
     dialect === "auto"
-      ? guarded(() => RawParser.auto(rawTools, starts, Boolean(restore)))
-      : withDialect(dialect, (raw) => RawParser.of(raw, rawTools, starts, Boolean(restore))),
+      ? guarded(() => RawParser.auto(rawTools, start, Boolean(restore)))
+      : withDialect(dialect, (raw) => RawParser.of(raw, rawTools, start, Boolean(restore))),
   );
 }
 

@@ -38,8 +38,8 @@ pub(crate) struct Answers {
 /// A missing answer stays missing. `threads` is how many to use, one for each core if it is left out.
 #[pyfunction]
 #[pyo3(
-    signature = (column, dialect=Which::Auto, tools=None, *, starts_in="text", threads=None),
-    text_signature = "(column, dialect='auto', tools=None, *, starts_in='text', threads=None)"
+    signature = (column, dialect=Which::Auto, tools=None, *, starts_in="unknown", threads=None),
+    text_signature = "(column, dialect='auto', tools=None, *, starts_in='unknown', threads=None)"
 )]
 pub(crate) fn parse_batch(
     py: Python<'_>,

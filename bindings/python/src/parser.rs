@@ -11,11 +11,12 @@ use crate::message::Message;
 use crate::tools;
 
 /// Reads a whole answer. `starts_in` is `"text"`, `"reasoning"` where the prompt ended inside the thinking, or
-/// `"unknown"`; `cut` says that the answer was cut off, and did not end by itself.
+/// `"unknown"`: what stands before a mark that ends thinking, and that nothing opened, is thinking. `cut` says that the
+/// answer was cut off, and did not end by itself.
 #[pyfunction]
 #[pyo3(
-    signature = (text, dialect=Which::Auto, tools=None, *, starts_in="text", cut=false),
-    text_signature = "(text, dialect='auto', tools=None, *, starts_in='text', cut=False)"
+    signature = (text, dialect=Which::Auto, tools=None, *, starts_in="unknown", cut=false),
+    text_signature = "(text, dialect='auto', tools=None, *, starts_in='unknown', cut=False)"
 )]
 pub(crate) fn parse(
     py: Python<'_>,
@@ -42,7 +43,8 @@ pub(crate) fn read_into(text: &str, dialect: &Which, turn: Turn, end: End, sink:
     parser.finish(end, sink);
 }
 
-/// Reads one answer as it arrives: `push` each piece, then `finish`.
+/// Reads one answer as it arrives: `push` each piece, then `finish`. With `starts_in="unknown"` text may be held until a
+/// mark of thinking, or the end of the answer.
 #[pyclass(module = "del_dialects", name = "Parser")]
 pub(crate) struct Parser {
     /// None when the answer is over.

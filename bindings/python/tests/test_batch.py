@@ -7,6 +7,7 @@ import pytest
 from cases import CASES, TOOLS
 
 import del_dialects as dd
+from del_dialects.tables import ParseColumn
 
 TEXTS = [case.text for case in CASES]
 
@@ -20,6 +21,13 @@ def expected(text: str, dialect: str = "auto", tools: Any = None) -> dict[str, A
         "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls],
         "faults": [{"kind": fault.kind, "changes_arguments": fault.changes_arguments} for fault in message.faults],
     }
+
+
+def test_an_answer_may_begin_in_the_thinking() -> None:
+    column = pa.array(["hm</think>Hi"])
+    assert pa.array(dd.parse_batch(column)).to_pylist()[0]["reasoning"] == "hm"
+    assert ParseColumn("text")(pa.table({"text": column}))["answer"][0]["reasoning"].as_py() == "hm"
+    assert pa.array(dd.parse_batch(column, starts_in="text")).to_pylist()[0]["reasoning"] != "hm"
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)

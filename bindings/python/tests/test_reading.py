@@ -39,7 +39,10 @@ def test_a_fault_says_what_was_lost() -> None:
 
 def test_thinking_may_have_begun_in_the_prompt() -> None:
     assert dd.parse("hm</think>Hi", "hermes", starts_in="reasoning").reasoning == "hm"
-    assert dd.parse("hm</think>Hi", "hermes", starts_in="unknown").reasoning == "hm"
+    for text in ["hm</think>Hi", "<think>hm</think>Hi"]:
+        assert dd.parse(text).reasoning == dd.parse(text, starts_in="unknown").reasoning == "hm"
+    assert dd.parse("hm</think>Hi", starts_in="text").reasoning == ""
+    assert [event.text for event in dd.Parser().push("hm")] == ["hm"], "a stream is not held"
 
 
 def test_a_parser_holds_what_may_be_a_mark_and_ends_once() -> None:

@@ -46,8 +46,9 @@ pub enum Start {
     Text,
     /// Inside thinking: the prompt ended with its opening mark.
     Reasoning,
-    /// Nobody said. Where a dialect's own template may end inside the thinking, text is held until a mark tells: what
-    /// stands before a closing mark without an opening one is thinking. For whole answers; nothing streams till then.
+    /// Nobody said, as with answers from a file. Where a dialect's own template may end inside the thinking, text is held
+    /// until a mark tells: what stands before a closing mark without an opening one is thinking. For whole answers; nothing
+    /// streams till then.
     Unknown,
 }
 

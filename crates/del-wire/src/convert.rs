@@ -176,7 +176,7 @@ impl Converter {
         list: bool,
     ) -> Result<Reading, RecordError> {
         let Some(dialects) = self.dialects else { return Ok(Reading::of(&self.from)) };
-        let Said { dialect, starts_in_reasoning, cut } = said().map_err(RecordError::invalid)?;
+        let Said { dialect, starts_in, cut } = said().map_err(RecordError::invalid)?;
         let from = match dialect.as_deref() {
             None => self.from.clone(),
             Some(native::NAME) => Source::Native,
@@ -187,11 +187,7 @@ impl Converter {
         if list {
             return Ok(Reading::of(&from));
         }
-        let starts = match starts_in_reasoning {
-            None => Start::Unknown,
-            Some(true) => Start::Reasoning,
-            Some(false) => Start::Text,
-        };
+        let starts = starts_in.unwrap_or(Start::Unknown);
         Ok(Reading { from, starts, end: if cut { End::Cut } else { End::End } })
     }
 

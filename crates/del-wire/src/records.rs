@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Message, Tool, UnknownDialect};
+use del_dialects::{Message, Start, Tool, UnknownDialect};
 use serde::Serialize;
 use serde_json::json;
 
@@ -30,8 +30,8 @@ pub struct Request {
 pub struct Said {
     /// The dialect's name; `None` for `auto`.
     pub dialect: Option<String>,
-    /// The text starts inside the model's thinking; `None` when the record does not say.
-    pub starts_in_reasoning: Option<bool>,
+    /// Where the text starts; `None` when the record does not say.
+    pub starts_in: Option<Start>,
     /// The answer was cut off rather than ended.
     pub cut: bool,
 }
@@ -44,8 +44,8 @@ impl Said {
     pub fn read([dialect, starts_in, finish]: [Option<&str>; 3]) -> Result<Self, String> {
         Ok(Self {
             dialect: dialect.filter(|name| *name != "auto").map(str::to_owned),
-            starts_in_reasoning: second("starts_in", starts_in, ["text", "reasoning"])?,
-            cut: second("finish", finish, ["end", "cut"])?.unwrap_or(false),
+            starts_in: starts_in.map(start).transpose()?,
+            cut: finish.map(cut).transpose()?.unwrap_or(false),
         })
     }
 
@@ -58,14 +58,17 @@ impl Said {
     }
 }
 
-/// A word out of two: true for the second.
-fn second(name: &str, word: Option<&str>, words: [&str; 2]) -> Result<Option<bool>, String> {
-    let Some(word) = word else { return Ok(None) };
-    let place = words.iter().position(|known| *known == word).ok_or_else(|| {
-        let [first, second] = words;
-        format!("`{name}` should be `{first}` or `{second}`, got `{}`", excerpt(word))
-    })?;
-    Ok(Some(place == 1))
+fn start(word: &str) -> Result<Start, String> {
+    let got = |_| format!("`starts_in` should be `text`, `reasoning` or `unknown`, got `{}`", excerpt(word));
+    word.parse().map_err(got)
+}
+
+fn cut(word: &str) -> Result<bool, String> {
+    match word {
+        "end" => Ok(false),
+        "cut" => Ok(true),
+        _ => Err(format!("`finish` should be `end` or `cut`, got `{}`", excerpt(word))),
+    }
 }
 
 /// The id of a record: any JSON, given back byte for byte. `null` when there is none.
@@ -254,7 +257,7 @@ fn write_json(value: &(impl Serialize + ?Sized), lines: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use del_dialects::Message;
+    use del_dialects::{Message, Start};
 
     use super::{RecordError, RecordErrorCode};
     use crate::ids::Ids;
@@ -277,7 +280,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!((request.text.as_str(), request.said.dialect.as_deref()), ("a\n", Some("jamba")));
-        assert_eq!((request.said.starts_in_reasoning, request.said.cut), (Some(true), true));
+        assert_eq!((request.said.starts_in, request.said.cut), (Some(Start::Reasoning), true));
         assert_eq!(request.tools.as_ref().unwrap()[0].name, "f");
         let mut line = Vec::new();
         request.write_answer(&Message::default(), &mut Ids::default(), &mut line);
@@ -293,6 +296,12 @@ mod tests {
     fn what_may_be_missing() {
         let request = request(br#"{"text":"","dialect":"auto"}"#).unwrap();
         assert_eq!((request.said, request.tools), (super::Said::default(), None));
+    }
+
+    #[test]
+    fn where_a_text_starts_may_be_unknown() {
+        let said = request(br#"{"text":"","starts_in":"unknown"}"#).unwrap().said;
+        assert_eq!(said.starts_in, Some(Start::Unknown));
     }
 
     #[test]

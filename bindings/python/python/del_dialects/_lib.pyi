@@ -257,7 +257,7 @@ def parse(
     dialect: str | Dialect = "auto",
     tools: AnyTools | None = None,
     *,
-    starts_in: Literal["text", "reasoning", "unknown"] = "text",
+    starts_in: Literal["text", "reasoning", "unknown"] = "unknown",
     cut: bool = False,
 ) -> Message: ...
 @final
@@ -292,7 +292,7 @@ def parse_batch(
     dialect: str | Dialect = "auto",
     tools: AnyTools | None = None,
     *,
-    starts_in: Literal["text", "reasoning", "unknown"] = "text",
+    starts_in: Literal["text", "reasoning", "unknown"] = "unknown",
     threads: int | None = None,
 ) -> Answers: ...
 def convert_batch(

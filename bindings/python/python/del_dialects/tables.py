@@ -77,7 +77,7 @@ class ParseColumn(Column):
         *,
         dialect: str | Dialect = "auto",
         tools: AnyTools | None = None,
-        starts_in: Literal["text", "reasoning", "unknown"] = "text",
+        starts_in: Literal["text", "reasoning", "unknown"] = "unknown",
         threads: int | None = 1,
     ) -> None:
         super().__init__(column, into, dialect, tools, threads)

@@ -39,7 +39,7 @@ pub(crate) struct Options {
     /// The tools that the model was told of, as JSON
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Where the output starts [default: found out from it; with --events: text]
+    /// Where the output starts [default: unknown; with --events: text]
     #[arg(long, value_enum, value_name = "WHERE")]
     starts_in: Option<StartsIn>,
     /// How the output ended
@@ -72,9 +72,12 @@ pub(crate) struct Options {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum StartsIn {
+    /// As text
     Text,
     /// The prompt ended inside the model's thinking
     Reasoning,
+    /// Nobody said: what stands before a mark that ends thinking, and that nothing opened, is thinking
+    Unknown,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -110,7 +113,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         Some(StartsIn::Reasoning) => Start::Reasoning,
         // Events go out as they happen, so nothing can wait for a mark that tells.
         None if options.events => Start::Text,
-        None => Start::Unknown,
+        Some(StartsIn::Unknown) | None => Start::Unknown,
     };
     let reader = Reader {
         catalog,

@@ -54,6 +54,11 @@ fn tools_type_raw_values_and_an_answer_may_start_in_thought() {
     let answer = run(&mut del(&["parse", "--dialect", "qwen3_coder", "--tools", &tools]), text).json();
     assert_eq!((&answer["reasoning"], &answer["content"]), (&json!("so"), &json!("ok")));
     assert_eq!(answer["evidence"][0]["dialect"], "qwen3-coder");
+    let unknown = run(&mut del(&["parse", "--starts-in", "unknown"]), text).json();
+    assert_eq!((&unknown["reasoning"], &unknown["content"]), (&json!("so"), &json!("ok")));
+    let line = json!({"text": text, "starts_in": "unknown"}).to_string();
+    let record = run(&mut del(&["parse", "--jsonl", "--starts-in", "text"]), &line).json();
+    assert_eq!((&record["reasoning"], &record["content"]), (&json!("so"), &json!("ok")));
     let answer = run(&mut del(&["parse", "--starts-in", "text"]), text).json();
     assert_eq!((&answer["reasoning"], &answer["content"]), (&Value::Null, &json!("sook")));
 }

@@ -16,7 +16,8 @@ impl Dialect {
     }
 
     /// Reads a whole answer that the model ended by itself. One that was cut off, or that arrives in pieces, is pushed to
-    /// a [`parser`](Self::parser).
+    /// a [`parser`](Self::parser). It starts where `turn` says: as text, if that says nothing. Where nobody knows whether
+    /// the prompt ended inside the thinking, [`Start::Unknown`](crate::Start::Unknown) lets the marks tell.
     ///
     /// ```
     /// use del_dialects::{Dialects, Turn};
@@ -46,13 +47,15 @@ impl Dialects {
         Parser::new(self.plan.get(|| Plan::new(&self.list)), turn)
     }
 
-    /// Reads a whole answer that the model ended by itself, in whichever dialect it is.
+    /// Reads a whole answer that the model ended by itself, in whichever dialect it is. It starts where `turn` says.
     ///
     /// ```
-    /// use del_dialects::{Dialects, Turn};
+    /// use del_dialects::{Dialects, Start, Turn};
     ///
     /// let message = Dialects::builtin().parse("[TOOL_CALLS]list_dir[ARGS]{}", Turn::default());
     /// assert_eq!(message.dialect.as_deref(), Some("mistral-args"));
+    /// let message = Dialects::builtin().parse("I look.</think> Hello.", Turn::default().starting(Start::Unknown));
+    /// assert_eq!(message.reasoning, "I look.");
     /// ```
     pub fn parse(&self, text: &str, turn: Turn) -> Message {
         self.parser(turn).read(text)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use del_dialects::{Collect, End, Event, Message, Sink, Span, Start, Turn};
+use del_dialects::{Collect, End, Event, Message, Sink, Span, Turn};
 use del_parallel::threads;
 use del_tools::counted;
 use del_wire::records::{RecordError, RecordErrorCode, Request};
@@ -102,11 +102,7 @@ pub(super) fn read_into(
         });
     };
     let tools = request.tools.take().unwrap_or_else(|| Arc::clone(&reader.turn.tools));
-    let starts = match request.said.starts_in_reasoning {
-        Some(true) => Start::Reasoning,
-        Some(false) => Start::Text,
-        None => reader.turn.starts,
-    };
+    let starts = request.said.starts_in.unwrap_or(reader.turn.starts);
     let turn = Turn::new(tools).starting(starts).limited(reader.turn.limits.clone());
     let end = if request.said.cut { End::Cut } else { reader.end };
     reader.read_text(reader.catalog.parser(choice, turn), &request.text, end, sink);
