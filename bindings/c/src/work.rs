@@ -36,7 +36,7 @@ pub(crate) fn message(mut parser: Parser, text: &str, end: End) -> Result<String
     parser.push(text, &mut collect);
     parser.finish(end, &mut collect);
     let message = collect.into_message();
-    serde_json::to_string(&answer::answer(&message, &mut Ids::default()))
+    serde_json::to_string(&answer::answer(&message, &mut Ids::of_text(text.as_bytes())))
         .map_err(|error| Failure::new(Code::DelInternal, error))
 }
 

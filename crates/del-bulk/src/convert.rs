@@ -88,7 +88,7 @@ impl Rows for Convert {
         let (old, tools) = (column(given, &name), column(given, TOOLS));
         let said = Said::MEMBERS.map(|name| column(given, name));
         let mut new = New::with_capacity(given.num_rows(), given.column(place).get_array_memory_size());
-        for (row, number) in (0..given.num_rows()).zip(first..) {
+        for (row, place) in (0..given.num_rows()).zip(first..) {
             tally.rows += 1;
             let here = |texts| cell(texts, row);
             let Some(answer) = here(old) else {
@@ -96,13 +96,13 @@ impl Rows for Convert {
                 continue;
             };
             let beside = Beside { tools: here(tools), said: said.map(here) };
-            let alone = beside == Beside::default() && !self.converter.makes_ids();
+            let alone = beside == Beside::default() && !self.converter.is_native();
             if let Some(known) = alone.then(|| self.made.get(answer)).flatten() {
                 new.add(Some((answer, known)), tally);
                 continue;
             }
             let cell = if name == MESSAGES { Cell::Messages(answer) } else { Cell::Answer(answer) };
-            let made = self.converter.cell(cell, beside, number);
+            let made = self.converter.cell(cell, beside, place);
             new.add(Some((answer, &made)), tally);
             if alone {
                 self.made.keep(answer, || made);
@@ -130,11 +130,11 @@ impl Rows for Convert {
     fn line(
         &mut self,
         line: &[u8],
-        number: u64,
+        place: u64,
         tally: &mut Tally,
         lines: &mut Vec<u8>,
     ) -> Result<(), RecordError> {
-        let made = self.converter.record(line, number)?;
+        let made = self.converter.record(line, place)?;
         tally.found(made.calls, made.faults.into_iter());
         lines.extend_from_slice(made.text.as_bytes());
         Ok(())

@@ -67,21 +67,22 @@ impl Block {
     }
 
     /// Works on the lines, and writes what comes of them into a file, which may not be on the disk yet. Empty lines stay;
-    /// they are no rows.
+    /// they are no rows. The places of the lines follow one another from `file` on.
     pub(crate) fn write(
         &self,
         rows: &mut impl Rows,
         packed: bool,
+        file: u64,
         to: &Path,
     ) -> Result<(Tally, File), Trouble> {
         let mut tally = Tally::default();
         let mut out = Vec::with_capacity(self.bytes.len() * 2);
         let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
-        for (line, number) in whole.split(|byte| *byte == b'\n').zip(self.first..) {
+        for (line, place) in whole.split(|byte| *byte == b'\n').zip(file + self.first..) {
             let record = line.strip_suffix(b"\r").unwrap_or(line);
             if !record.is_empty() {
                 tally.rows += 1;
-                if let Err(error) = rows.line(record, number, &mut tally, &mut out) {
+                if let Err(error) = rows.line(record, place, &mut tally, &mut out) {
                     tally.reject(&error);
                     error.write_with(record, &mut out);
                 }

@@ -79,22 +79,24 @@ impl Plan {
         Ok(Self { path: path.to_owned(), metadata, schema, properties, copied, units })
     }
 
-    /// Works on the rows of a unit, and writes what comes of them as a file of its own, which may not be on the disk yet.
+    /// Works on the rows of a unit, and writes what comes of them as a file of its own, which may not be on the disk yet. The
+    /// places of the rows follow one another from `file` on.
     pub(crate) fn write(
         &self,
         unit: &Unit,
         rows: &mut impl Rows,
+        file: u64,
         to: &Path,
     ) -> Result<(Tally, File), Trouble> {
         let (schema, properties) = (Arc::clone(&self.schema), self.properties.clone());
         let writer = ArrowWriter::try_new(created(to)?, schema, Some(properties))?;
         let (mut out, columns) = writer.into_serialized_writer()?;
         let mut tally = Tally::default();
-        let mut first = unit.first;
+        let mut first = file + unit.first;
         for (nth, group) in unit.groups.clone().enumerate() {
             let unreadable = |error: &dyn std::fmt::Display| Trouble::Source(error.to_string());
-            let file = File::open(&self.path).map_err(|error| unreadable(&error))?;
-            let given = file.try_clone().map_err(|error| unreadable(&error))?;
+            let source = File::open(&self.path).map_err(|error| unreadable(&error))?;
+            let given = source.try_clone().map_err(|error| unreadable(&error))?;
             let mut batches =
                 ParquetRecordBatchReaderBuilder::new_with_metadata(given, self.metadata.clone())
                     .with_row_groups(vec![group])
@@ -111,7 +113,7 @@ impl Plan {
                 made.add(&rows.batch(&batch, &self.schema, first, &mut tally).map_err(ParquetError::from)?)?;
                 first += batch.num_rows() as u64;
             }
-            made.finish(&file, self.metadata.metadata(), group, &mut out)?;
+            made.finish(&source, self.metadata.metadata(), group, &mut out)?;
         }
         Ok((tally, ended(out)?))
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use del_dialects::{Collect, Sink};
-use del_wire::Ids;
 use del_wire::convert::Beside;
 use del_wire::records::{RecordError, Request, Said, write_extended};
 use del_wire::tools::KnownTools;
@@ -119,7 +118,7 @@ where
     fn line(
         &mut self,
         line: &[u8],
-        number: u64,
+        place: u64,
         tally: &mut Tally,
         lines: &mut Vec<u8>,
     ) -> Result<(), RecordError> {
@@ -128,7 +127,7 @@ where
         (self.read)(&mut request, &mut collect)?;
         let message = collect.into_message();
         tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
-        write_extended(line, &self.into, &message, &mut Ids::of_line(number), lines);
+        write_extended(line, &self.into, &message, place, lines);
         Ok(())
     }
 }

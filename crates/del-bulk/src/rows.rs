@@ -21,8 +21,8 @@ pub trait Rows: Clone + Send {
     /// True when a column of `given` always comes out as it was, in its place.
     fn keeps(&self, given: &Schema, place: usize) -> bool;
 
-    /// The rows of a batch. `first` is the number of its first one in the file, from 1. A row that cannot be worked on
-    /// comes out as it is, with an error.
+    /// The rows of a batch. `first` is the place of its first one, and those behind it follow; no row of another file of the run
+    /// has the same. A row that cannot be worked on comes out as it is, with an error.
     fn batch(
         &mut self,
         given: &RecordBatch,
@@ -31,12 +31,12 @@ pub trait Rows: Clone + Send {
         tally: &mut Tally,
     ) -> Result<RecordBatch, ArrowError>;
 
-    /// Appends what comes of the record in a line to `lines`, without a line end, and nothing for an error. Rejects are
-    /// counted by the caller.
+    /// Appends what comes of the record in a line to `lines`, without a line end, and nothing for an error. No line of another
+    /// file of the run has the same `place`. Rejects are counted by the caller.
     fn line(
         &mut self,
         line: &[u8],
-        number: u64,
+        place: u64,
         tally: &mut Tally,
         lines: &mut Vec<u8>,
     ) -> Result<(), RecordError>;

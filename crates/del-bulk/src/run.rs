@@ -8,6 +8,7 @@ use std::thread;
 use std::time::UNIX_EPOCH;
 
 use del_parallel::{Feed, ordered};
+use del_wire::Seed;
 use serde::Serialize;
 use serde_json::json;
 
@@ -108,6 +109,8 @@ fn check(job: &Job) -> Result<(), BulkError> {
 /// A unit of a file, and where what comes of it goes.
 struct Task {
     work: Work,
+    /// Where the places of the file's rows begin.
+    file: u64,
     part: PathBuf,
 }
 
@@ -137,11 +140,11 @@ enum Outcome {
 
 impl Task {
     fn run(self, rows: &mut impl Rows) -> Outcome {
-        let Self { work, part } = self;
+        let Self { work, file, part } = self;
         let (made, bytes) = match work {
-            Work::Group { plan, unit } => (plan.write(&unit, rows, &part), unit.bytes),
+            Work::Group { plan, unit } => (plan.write(&unit, rows, file, &part), unit.bytes),
             Work::Lines { block, packed } => {
-                (block.write(rows, packed, &part), if packed { 0 } else { block.size() })
+                (block.write(rows, packed, file, &part), if packed { 0 } else { block.size() })
             }
         };
         Outcome::Unit { made, bytes, part }
@@ -188,11 +191,11 @@ fn feed_groups(
     done: usize,
     feed: &mut Feed<Task, Outcome>,
 ) -> Result<bool, String> {
-    let plan = Arc::new(Plan::of(&source.path, rows)?);
+    let (plan, file) = (Arc::new(Plan::of(&source.path, rows)?), places(source));
     let left = plan.units.iter().enumerate().skip(done);
     let task = |(number, unit): (usize, &Unit)| {
         let work = Work::Group { plan: Arc::clone(&plan), unit: unit.clone() };
-        Task { work, part: Ledger::part(parts, number) }
+        Task { work, file, part: Ledger::part(parts, number) }
     };
     Ok(left.map(task).all(|task| feed.give(task)))
 }
@@ -206,15 +209,21 @@ fn feed_lines(
 ) -> Result<bool, String> {
     let unreadable = |error: io::Error| error.to_string();
     let mut blocks = Blocks::open(&source.path, packed).map_err(unreadable)?;
-    let mut number = 0;
+    let (mut number, file) = (0, places(source));
     while let Some(block) = blocks.next().map_err(unreadable)? {
-        let task = || Task { work: Work::Lines { block, packed }, part: Ledger::part(parts, number) };
+        let work = Work::Lines { block, packed };
+        let task = || Task { work, file, part: Ledger::part(parts, number) };
         if number >= done && !feed.give(task()) {
             return Ok(false);
         }
         number += 1;
     }
     Ok(true)
+}
+
+/// Where the places of a file's rows begin: in files of other names elsewhere. No file has as many rows as may follow.
+fn places(source: &Source) -> u64 {
+    Seed::of(source.name.as_os_str().as_encoded_bytes()).number() >> 1
 }
 
 /// All that the output of a file depends on, and the file's size.

@@ -158,15 +158,15 @@ impl Converter {
         }
     }
 
-    /// True where calls get ids, which are made from the number of their record: else what becomes of a record does not
-    /// depend on that.
-    pub fn makes_ids(&self) -> bool {
+    /// True where what comes out is the API's own, and JSON. Calls get ids there, which are made from the place of their
+    /// record; elsewhere what becomes of a record does not depend on that.
+    pub fn is_native(&self) -> bool {
         matches!(self.to, Target::Native)
     }
 
     /// Rewrites one answer.
     pub fn text(&self, text: &str) -> Result<String, ConvertError> {
-        Record::new(self, Arc::clone(&self.tools), Reading::of(&self.from), 0).text(text)
+        Record::new(self, Arc::clone(&self.tools), Reading::of(&self.from), (text.as_bytes(), 0)).text(text)
     }
 
     /// How the text of a record is to be read that says this. Those of a `list` are whole, and start as any.
@@ -191,8 +191,9 @@ impl Converter {
         Ok(Reading { from, starts, end: if cut { End::Cut } else { End::End } })
     }
 
-    /// Rewrites the record in `line`. `number` is the line's: the ids of calls that have none are made from it.
-    pub fn record(&mut self, line: &[u8], number: u64) -> Result<Converted, RecordError> {
+    /// Rewrites the record in `line`. `place` is that of the line, and no other record's: the ids of calls that have none are
+    /// made from it and from the line.
+    pub fn record(&mut self, line: &[u8], place: u64) -> Result<Converted, RecordError> {
         let (text, fields, id) = object(line)?;
         let fail = |code, message| RecordError { id: id.clone(), code, message };
         let tools = self
@@ -208,7 +209,7 @@ impl Converter {
         let list = if self.member.is_some() { json.starts_with('[') } else { name == "messages" };
         let reading = self.reading(|| Said::of(&fields), list);
         let reading = reading.map_err(|error| RecordError { id: id.clone(), ..error })?;
-        let mut record = Record::new(self, tools, reading, number);
+        let mut record = Record::new(self, tools, reading, (line, place));
         let new = if list {
             record.messages(name, json)
         } else {
@@ -224,17 +225,18 @@ impl Converter {
         Ok(Converted { text: splice(text, parts), calls: record.calls, faults: record.faults })
     }
 
-    /// Rewrites what stands in the cell of the row `number` of a table.
+    /// Rewrites what stands in a cell of a table. `place` is that of its row.
     pub fn cell(
         &mut self,
         cell: Cell<'_>,
         Beside { tools, said }: Beside<'_>,
-        number: u64,
+        place: u64,
     ) -> Result<Converted, RecordError> {
         let tools = tools.map_or_else(|| Ok(Arc::clone(&self.tools)), |json| self.own.read(json));
         let tools = tools.map_err(|error| RecordError::invalid(error.to_string()))?;
         let reading = self.reading(|| Said::read(said), matches!(cell, Cell::Messages(_)))?;
-        let mut record = Record::new(self, tools, reading, number);
+        let (Cell::Answer(whole) | Cell::Messages(whole)) = cell;
+        let mut record = Record::new(self, tools, reading, (whole.as_bytes(), place));
         let text = match cell {
             Cell::Answer(text) => record.text(text).map_err(|error| Trouble { at: String::new(), error }),
             Cell::Messages(json) => record.messages("messages", json),

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-/// Mints ids that look alike, never repeat within one run, and are the same in every run with the same seed.
+/// Mints ids that look alike, never repeat within one run, and are the same in every run with the same seed. A conversation
+/// has calls of many answers in it, so each answer wants a seed of its own: [`Seed`] makes one of its text.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
     seed: u64,
@@ -10,18 +11,20 @@ pub struct Ids {
     taken: HashSet<String>,
 }
 
-/// No record has more calls than there are ids between two lines.
-const IDS_A_LINE: u64 = 1 << 20;
-
 impl Ids {
     /// Ids of the run with this seed.
     pub fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// Ids for the calls of one record of many: those of different lines differ, whoever makes them.
-    pub fn of_line(number: u64) -> Self {
-        Self::new(number.wrapping_mul(IDS_A_LINE))
+    /// Ids for the calls in one text: the same for the same text, and others for any other.
+    pub fn of_text(text: &[u8]) -> Self {
+        Self::new(Seed::of(text).number())
+    }
+
+    /// Ids for the calls of one record of many: those of equal records in different places differ, whoever makes them.
+    pub fn of_record(record: &[u8], place: u64) -> Self {
+        Self::new(scramble(Seed::of(record).number() ^ scramble(place)))
     }
 
     /// A new id.
@@ -44,6 +47,58 @@ impl Ids {
     }
 }
 
+/// What ids are made from: a number for a text, whatever pieces it comes in, on every machine the same.
+#[derive(Debug, Clone, Default)]
+pub struct Seed {
+    state: u64,
+    bytes: u64,
+    /// Bytes that are too few for a step yet, the first one lowest, and how many they are.
+    word: u64,
+    held: usize,
+}
+
+/// Bytes of a step.
+const STEP: usize = 8;
+
+impl Seed {
+    /// That of a whole text.
+    pub fn of(text: &[u8]) -> Self {
+        let mut seed = Self::default();
+        seed.push(text);
+        seed
+    }
+
+    /// The next piece of the text.
+    pub fn push(&mut self, text: &[u8]) {
+        self.bytes += text.len() as u64;
+        let missing = (STEP - self.held) % STEP;
+        let (first, rest) = text.split_at(missing.min(text.len()));
+        self.add(first);
+        let mut words = rest.chunks_exact(STEP);
+        for word in &mut words {
+            let word = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            self.state = scramble(self.state ^ word);
+        }
+        self.add(words.remainder());
+    }
+
+    /// The number of the text so far.
+    pub fn number(&self) -> u64 {
+        scramble(scramble(self.state ^ self.word) ^ self.bytes)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.word |= u64::from(*byte) << (8 * self.held);
+            self.held += 1;
+        }
+        if self.held == STEP {
+            self.state = scramble(self.state ^ std::mem::take(&mut self.word));
+            self.held = 0;
+        }
+    }
+}
+
 /// Spreads numbers so that ids do not look like counters; different numbers stay different.
 fn scramble(number: u64) -> u64 {
     let mut x = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -56,7 +111,7 @@ fn scramble(number: u64) -> u64 {
 mod tests {
     use std::collections::HashSet;
 
-    use super::Ids;
+    use super::{Ids, Seed};
 
     #[test]
     fn ids_never_repeat_and_runs_do() {
@@ -65,6 +120,28 @@ mod tests {
         assert_eq!(seen.len(), 10_000);
         assert!(seen.contains(&again.mint()));
         assert_ne!(Ids::new(1).mint(), Ids::new(2).mint());
+    }
+
+    #[test]
+    fn a_text_has_one_number_whatever_pieces_it_comes_in() {
+        let text = "0123456789 abcdefghijklmnop é\0\0".as_bytes();
+        for size in 1..=text.len() {
+            let mut seed = Seed::default();
+            text.chunks(size).for_each(|piece| seed.push(piece));
+            assert_eq!(seed.number(), Seed::of(text).number(), "{size}");
+        }
+        let beginnings: HashSet<u64> = (0..=text.len()).map(|end| Seed::of(&text[..end]).number()).collect();
+        assert_eq!(beginnings.len(), text.len() + 1, "one for each text");
+    }
+
+    #[test]
+    fn ids_follow_from_the_text_and_its_place() {
+        let of = |text: &str, place| Ids::of_record(text.as_bytes(), place).mint();
+        assert_eq!(of("a", 1), of("a", 1));
+        let texts = (0..1000).map(|number| number.to_string());
+        let seen: HashSet<String> = texts.flat_map(|text| [1, 2, 3].map(|place| of(&text, place))).collect();
+        assert_eq!(seen.len(), 3000);
+        assert_ne!(Ids::of_text(b"a").mint(), Ids::of_text(b"b").mint());
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub use halves::lone_halves;
 pub use heard::Heard;
 pub use history::{History, Mending, Mendings};
 pub use hybrid::Hybrid;
-pub use ids::Ids;
+pub use ids::{Ids, Seed};
 pub use members::on_one_line;
 pub use names::ToolNames;
 pub use prompt::{Part, Prompt, PromptError, Words};

@@ -176,22 +176,30 @@ impl Request {
         }
     }
 
-    /// Appends the line of the answer, without a line end.
-    pub fn write_answer(&self, message: &Message, ids: &mut Ids, lines: &mut Vec<u8>) {
-        write_line(&self.id, &answer(message, ids), lines);
+    /// Appends the line of the answer, without a line end. Ids of calls that have none are made from the line that was read,
+    /// and from `place`, which no other line has.
+    pub fn write_answer(&self, message: &Message, line: &[u8], place: u64, lines: &mut Vec<u8>) {
+        write_line(&self.id, &answer(message, &mut ids(message, line, place)), lines);
     }
 }
 
-/// Appends the record `line`, which was read, with the answer as its last member, `into`, and without a line end.
-pub fn write_extended(line: &[u8], into: &str, message: &Message, ids: &mut Ids, lines: &mut Vec<u8>) {
+/// Appends the record `line`, which was read, with the answer as its last member, `into`, and without a line end. Ids of calls
+/// that have none are made from the line, and from `place`, which no other line has.
+pub fn write_extended(line: &[u8], into: &str, message: &Message, place: u64, lines: &mut Vec<u8>) {
+    let mut ids = ids(message, line, place);
     let line = String::from_utf8_lossy(line);
     let open = line.trim_start_matches('\u{feff}').trim().strip_suffix('}').unwrap_or_default().trim_end();
     lines.extend_from_slice(open.as_bytes());
     lines.extend_from_slice(b", ");
     write_json(into, lines);
     lines.extend_from_slice(b": ");
-    write_json(&answer(message, ids), lines);
+    write_json(&answer(message, &mut ids), lines);
     lines.push(b'}');
+}
+
+/// Most answers have no call, and their lines need not be looked at.
+fn ids(message: &Message, line: &[u8], place: u64) -> Ids {
+    if message.calls.is_empty() { Ids::default() } else { Ids::of_record(line, place) }
 }
 
 impl RecordError {
@@ -260,7 +268,6 @@ mod tests {
     use del_dialects::{Message, Start};
 
     use super::{RecordError, RecordErrorCode};
-    use crate::ids::Ids;
     use crate::tools::KnownTools;
 
     fn request(line: &[u8]) -> Result<super::Request, RecordError> {
@@ -283,7 +290,7 @@ mod tests {
         assert_eq!((request.said.starts_in, request.said.cut), (Some(Start::Reasoning), true));
         assert_eq!(request.tools.as_ref().unwrap()[0].name, "f");
         let mut line = Vec::new();
-        request.write_answer(&Message::default(), &mut Ids::default(), &mut line);
+        request.write_answer(&Message::default(), b"", 1, &mut line);
         let line = String::from_utf8(line).unwrap();
         assert!(
             line.starts_with(r#"{"id":[1, 12345678901234567890123],"dialect":null,"role":"assistant""#),

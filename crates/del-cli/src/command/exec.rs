@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use del_dialects::{Call, Collect, End, Message, Turn};
+use del_dialects::{Call, Collect, End, Message, Start, Turn};
 use del_tools::{ToolResult, Toolset};
-use del_wire::{Ids, native};
+use del_wire::{Ids, Seed, native};
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
@@ -59,14 +59,14 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     hands.connect(&options.servers, &options.workplace, &mut asked, &cancel)?;
     interrupt.rest();
-    let mut message = read(options, catalog, &hands)?;
+    let (mut message, seed) = read(options, catalog, &hands)?;
     for fault in message.faults.iter().filter(|fault| fault.kind.ends_call()) {
         say(format!("bytes {} to {}: {}", fault.span.start, fault.span.end, fault.kind.message()));
     }
     if message.calls.is_empty() {
         say("there is no call in this output");
     }
-    let mut ids = Ids::default();
+    let mut ids = Ids::new(seed.number());
     for call in &mut message.calls {
         call.id = Some(ids.keep_or_mint(call.id.as_deref()));
     }
@@ -82,11 +82,13 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     Ok(results.iter().map(hands::exit).find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done))
 }
 
-fn read(options: &Options, catalog: Catalog, hands: &Hands) -> Result<Message> {
-    let input = Input::open(options.file.as_deref())?;
+/// What the output says, and what ids are made from.
+fn read(options: &Options, catalog: Catalog, hands: &Hands) -> Result<(Message, Seed)> {
+    let input = Input::open(options.file.as_deref())?.of_a_model();
     if options.dialect == native::NAME {
         let text = input.text()?;
-        return native::read(&text).map_err(|error| Exit::BadInput.because(error.to_string()));
+        let message = native::read(&text).map_err(|error| Exit::BadInput.because(error.to_string()))?;
+        return Ok((message, Seed::of(text.as_bytes())));
     }
     let choice = catalog.choose(&options.dialect)?;
     let mut tools = hands.tools().to_vec();
@@ -98,14 +100,15 @@ fn read(options: &Options, catalog: Catalog, hands: &Hands) -> Result<Message> {
             }
         }
     }
-    let mut parser = catalog.parser(&choice, Turn::new(tools));
-    let mut collect = Collect::new();
+    let mut parser = catalog.parser(&choice, Turn::new(tools).starting(Start::Unknown));
+    let (mut collect, mut seed) = (Collect::new(), Seed::default());
     input.pieces(&mut |piece| {
+        seed.push(piece.as_bytes());
         parser.push(piece, &mut collect);
         Ok(())
     })?;
     parser.finish(End::End, &mut collect);
-    Ok(collect.into_message())
+    Ok((collect.into_message(), seed))
 }
 
 fn print(json: bool, catalog: Catalog, message: &Message, results: &[ToolResult]) -> Result<()> {

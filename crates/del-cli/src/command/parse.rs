@@ -14,7 +14,7 @@ use del_bulk::Parse;
 use del_dialects::{Collect, End, Event, Parser, Sink, Span, Start, Turn};
 #[cfg(feature = "bulk")]
 use del_wire::records::Request;
-use del_wire::{Ids, answer, events, native};
+use del_wire::{Ids, Seed, answer, events, native};
 
 use crate::catalog::{Catalog, Choice};
 #[cfg(feature = "bulk")]
@@ -137,9 +137,9 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         reader.read(input, &mut printer)?;
     } else {
         let mut collect = Collect::new();
-        reader.read(input, &mut collect)?;
+        let seed = reader.read(input, &mut collect)?;
         let message = collect.into_message();
-        let answer = serde_json::to_string_pretty(&answer::answer(&message, &mut Ids::default()))?;
+        let answer = serde_json::to_string_pretty(&answer::answer(&message, &mut Ids::new(seed.number())))?;
         writeln!(std::io::stdout().lock(), "{}", shown(&answer))?;
     }
     Ok(Exit::Done)
@@ -169,21 +169,25 @@ impl Dialect {
 }
 
 impl Reader {
-    fn read<S: Stop>(&self, input: Input, sink: &mut S) -> Result<()> {
+    /// Reads it all, and gives what the ids of its calls are made from.
+    fn read<S: Stop>(&self, input: Input, sink: &mut S) -> Result<Seed> {
         let Dialect::Text(choice) = &self.dialect else {
             let text = input.text()?;
             native::read_into(&text, sink).map_err(|error| Exit::BadInput.because(error.to_string()))?;
-            return sink.check();
+            sink.check()?;
+            return Ok(Seed::of(text.as_bytes()));
         };
         let mut parser = self.catalog.parser(choice, self.turn.clone());
-        let mut cutter = Cutter::new(self.chunk);
+        let (mut cutter, mut seed) = (Cutter::new(self.chunk), Seed::default());
         input.pieces(&mut |piece| {
+            seed.push(piece.as_bytes());
             cutter.push(piece, &mut |piece| parser.push(piece, sink));
             sink.check()
         })?;
         cutter.finish(&mut |piece| parser.push(piece, sink));
         parser.finish(self.end, sink);
-        sink.check()
+        sink.check()?;
+        Ok(seed)
     }
 
     /// One text whole, for a record.

@@ -33,6 +33,9 @@ fn results_in_json_carry_the_ids_and_what_was_changed() {
     assert_eq!((texts[0], texts[2]), ("     1\tone", "     1\t1"));
     assert_eq!(rows[1]["changes"][0], json!({"path": "a.txt", "kind": "modified", "added": 1, "removed": 1}));
     assert!(rows[0]["id"] != rows[1]["id"] && rows[0]["id"].is_string());
+    let other = exec(&files, &["--json"], READ).json();
+    assert_ne!(other[0]["id"], rows[0]["id"], "another answer");
+    assert_eq!(other, exec(&files, &["--json"], READ).json());
 }
 
 #[test]

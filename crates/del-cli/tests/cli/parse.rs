@@ -93,6 +93,22 @@ fn events_come_out_while_the_text_comes_in() {
 }
 
 #[test]
+fn ids_follow_from_the_text() {
+    let id = |arguments: &[&str], text: &str| {
+        run(&mut del(arguments), text).json()["tool_calls"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let first = id(&["parse"], HERMES);
+    assert_eq!(first, id(&["parse", "--chunk", "3"], HERMES));
+    assert_ne!(first, id(&["parse"], &HERMES.replace("Köln", "Kiel")));
+    let lines =
+        [json!({"text": HERMES}), json!({"text": HERMES}), json!({"text": HERMES.replace("Köln", "Kiel")})];
+    let got = run(&mut del(&["parse", "--jsonl"]), lines.map(|line| line.to_string()).join("\n"));
+    let ids: HashSet<String> =
+        got.lines().iter().map(|line| line["tool_calls"][0]["id"].to_string()).collect();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
 fn a_cut_call_is_a_fault_and_no_call() {
     let answer = run(&mut del(&["parse", "--finish", "cut"]), &HERMES[..HERMES.len() - 20]).json();
     assert_eq!(answer["tool_calls"], json!([]));

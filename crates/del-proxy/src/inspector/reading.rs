@@ -37,7 +37,7 @@ impl Reading {
         let more = self.events.len().saturating_sub(MOST_EVENTS);
         let events: Vec<Value> = self.events.into_iter().take(MOST_EVENTS).collect();
         let message = self.collect.into_message();
-        let told = answer(&message, &mut Ids::default());
+        let told = answer(&message, &mut Ids::of_text(text.as_bytes()));
         let json = json!({"segments": segments, "events": events, "more_events": more, "message": told});
         (json, message)
     }

@@ -31,7 +31,9 @@ pub(super) struct Record<'c> {
     converter: &'c Converter,
     reading: Reading,
     tools: Arc<[Tool]>,
-    ids: Ids,
+    /// Made when a call wants one, from these.
+    ids: Option<Ids>,
+    origin: (&'c [u8], u64),
     /// Ids that were given to calls and wait for their results.
     waiting: VecDeque<String>,
     pub(super) calls: u64,
@@ -39,12 +41,19 @@ pub(super) struct Record<'c> {
 }
 
 impl<'c> Record<'c> {
-    pub(super) fn new(converter: &'c Converter, tools: Arc<[Tool]>, reading: Reading, number: u64) -> Self {
+    /// Ids of its calls are made from `origin`: what it was, and its place.
+    pub(super) fn new(
+        converter: &'c Converter,
+        tools: Arc<[Tool]>,
+        reading: Reading,
+        origin: (&'c [u8], u64),
+    ) -> Self {
         Self {
             converter,
             reading,
             tools,
-            ids: Ids::of_line(number),
+            ids: None,
+            origin,
             waiting: VecDeque::new(),
             calls: 0,
             faults: Vec::new(),
@@ -120,7 +129,9 @@ impl<'c> Record<'c> {
         }
         if !answer.calls.is_empty() {
             let call = |call: &Call| {
-                let id = self.ids.keep_or_mint(call.id.as_deref());
+                let (text, place) = self.origin;
+                let ids = self.ids.get_or_insert_with(|| Ids::of_record(text, place));
+                let id = ids.keep_or_mint(call.id.as_deref());
                 self.waiting.push_back(id.clone());
                 call_json(&id, call)
             };

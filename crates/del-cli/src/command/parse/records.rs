@@ -6,9 +6,9 @@ use anyhow::Result;
 use del_dialects::{Collect, End, Event, Message, Sink, Span, Turn};
 use del_parallel::threads;
 use del_tools::counted;
+use del_wire::native;
 use del_wire::records::{RecordError, RecordErrorCode, Request};
 use del_wire::tools::KnownTools;
-use del_wire::{Ids, native};
 
 use super::{Dialect, Reader};
 use crate::blocks::{self, Block};
@@ -47,20 +47,20 @@ pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
 fn answer_all(reader: &Reader, block: &Block, known: &mut KnownTools) -> Done {
     let mut done = Done::default();
     if let Some((_, reason)) = block.too_long() {
-        done.add(Err(RecordError::invalid(reason)), 0);
+        done.add(Err(RecordError::invalid(reason)), b"", 0);
     }
     for (number, line) in block.lines() {
-        done.add(answer(reader, line, known), number);
+        done.add(answer(reader, line, known), line, number);
     }
     done
 }
 
 impl Done {
-    fn add(&mut self, answer: Result<(Request, Message), RecordError>, number: u64) {
+    fn add(&mut self, answer: Result<(Request, Message), RecordError>, line: &[u8], number: u64) {
         self.lines += 1;
         match answer {
             Ok((request, message)) => {
-                request.write_answer(&message, &mut Ids::of_line(number), &mut self.answers);
+                request.write_answer(&message, line, number, &mut self.answers);
             }
             Err(error) => {
                 self.bad += 1;
