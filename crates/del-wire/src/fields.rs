@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::{WireError, excerpt};
+use crate::halves::lone_halves;
 
 /// The members of one object, unread. Of members with the same name the last counts.
 #[derive(Debug)]
@@ -96,6 +97,21 @@ pub(crate) fn string(text: &str, at: &str) -> Result<String, WireError> {
     json::<Lossy>(text).map(|lossy| lossy.0)
 }
 
+/// A string all of which is text: half of a surrogate pair is an error, where a text must not change on its way.
+pub(crate) fn whole_string(text: &str, at: &str) -> Result<String, WireError> {
+    serde_json::from_str(text).map_err(|_| match string(text, at) {
+        Ok(_) => WireError::shape(at, UNICODE, text),
+        Err(error) => error,
+    })
+}
+
+/// An error where `json`, whose texts must not change on their way, has half of a surrogate pair in it.
+pub(crate) fn no_halves(json: &str, at: &str) -> Result<(), WireError> {
+    if lone_halves(json.as_bytes()).is_empty() { Ok(()) } else { Err(WireError::shape(at, UNICODE, json)) }
+}
+
+const UNICODE: &str = "of Unicode characters, without half of a surrogate pair";
+
 /// The text of bytes that are UTF-8 but for halves of surrogate pairs, each of which is as any other sign would be.
 fn without_halves(bytes: &[u8]) -> String {
     const HALF: usize = 3;
@@ -166,16 +182,22 @@ pub(crate) fn said<'v>(content: &'v Value, at: &str) -> Result<&'v Value, WireEr
         other => return Err(WireError::shape(at, "a string or a list", &other.to_string())),
     };
     for (place, part) in parts.iter().enumerate() {
-        let is_text = part["type"].as_str().is_some_and(|kind| kind == "text" || kind.ends_with("_text"));
-        if !part.is_object() {
-            return Err(WireError::shape(&format!("{at}[{place}]"), "an object", &part.to_string()));
-        }
-        if is_text && !part["text"].is_string() {
-            let got = part.get("text").map_or_else(|| "nothing".to_owned(), Value::to_string);
-            return Err(WireError::shape(&format!("{at}[{place}].text"), "a string", &got));
-        }
+        said_part(part, &format!("{at}[{place}]"))?;
     }
     Ok(content)
+}
+
+/// One of the parts of a content.
+pub(crate) fn said_part(part: &Value, at: &str) -> Result<(), WireError> {
+    let is_text = part["type"].as_str().is_some_and(|kind| kind == "text" || kind.ends_with("_text"));
+    if !part.is_object() {
+        return Err(WireError::shape(at, "an object", &part.to_string()));
+    }
+    if is_text && !part["text"].is_string() {
+        let got = part.get("text").map_or_else(|| "nothing".to_owned(), Value::to_string);
+        return Err(WireError::shape(&format!("{at}.text"), "a string", &got));
+    }
+    Ok(())
 }
 
 /// The address of an image in a content part, or the image itself as one; some clients leave out the object around it.

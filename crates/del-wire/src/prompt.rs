@@ -15,8 +15,9 @@ use serde_json::{Map, Value};
 use self::message::Message;
 pub use self::message::Part;
 pub use self::words::Words;
-use crate::error::excerpt;
+use crate::error::{WireError, excerpt};
 use crate::failed;
+use crate::fields::{said, said_part};
 use crate::request::ToolChoice;
 
 /// Writes a conversation, message by message.
@@ -147,6 +148,7 @@ impl<'a> Prompt<'a> {
             let fields = message.as_object().ok_or_else(|| wrong("an object", message))?;
             let role = fields.get("role").and_then(Value::as_str);
             let role = role.ok_or_else(|| wrong("a message with a role", message))?;
+            check_content(fields).map_err(|error| PromptError { at, reason: error.to_string() })?;
             if matches!(role, "tool" | "function") {
                 results.push(self.result(fields));
                 others.extend(parts(fields).iter().filter(|part| text_of(part).is_none()).cloned());
@@ -366,6 +368,18 @@ fn call(value: &Value) -> Option<Call> {
     };
     let id = value.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
     Some(Call { id: id.map(str::to_owned), name: function.get("name")?.as_str()?.to_owned(), arguments })
+}
+
+/// An error for a content whose text would be lost: it is a text, or a list of parts, which may be texts.
+fn check_content(fields: &Map<String, Value>) -> Result<(), WireError> {
+    match fields.get("content") {
+        Some(Value::Array(parts)) => {
+            let parts = parts.iter().enumerate().filter(|(_, part)| !part.is_string());
+            parts.into_iter().try_for_each(|(place, part)| said_part(part, &format!("content[{place}]")))
+        }
+        Some(content) => said(content, "content").map(drop),
+        None => Ok(()),
+    }
 }
 
 /// The parts of a content that is a list.

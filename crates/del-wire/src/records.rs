@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::answer::answer;
 use crate::error::{WireError, excerpt};
-use crate::fields::{Fields, string};
+use crate::fields::{Fields, whole_string};
 use crate::ids::Ids;
 use crate::tools::KnownTools;
 
@@ -154,13 +154,7 @@ impl Request {
     ) -> Result<Self, String> {
         let text = fields.get(column).ok_or_else(|| format!("`{column}` should be a string, got nothing"))?;
         // Strict, for offsets count bytes of this text.
-        let text = serde_json::from_str(text).map_err(|error| match string(text, column) {
-            Ok(_) => {
-                let got = excerpt(text);
-                format!("`{column}` should be a string of Unicode characters, got `{got}` ({error})")
-            }
-            Err(error) => error.to_string(),
-        })?;
+        let text = whole_string(text, column).map_err(|error| error.to_string())?;
         let tools = fields.get("tools").map(|json| known.read(json)).transpose();
         let tools = tools.map_err(|error| error.to_string())?;
         Ok(Self { id: id.clone(), text, tools, said: Said::of(fields)? })

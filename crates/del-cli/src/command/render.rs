@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use del_wire::error::excerpt;
 use del_wire::{Prompt, prompt};
 use serde_json::Value;
 
@@ -84,13 +85,17 @@ fn text_of(content: &Value) -> String {
 }
 
 fn read_messages(text: &str) -> Result<Vec<Value>, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("expected JSON, got {error}"))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| format!("expected JSON, got `{}` ({error})", excerpt(text)))?;
     let list = match value {
         Value::Object(mut request) => request.remove("messages").unwrap_or_default(),
         other => other,
     };
     match list {
         Value::Array(list) => Ok(list),
-        _ => Err("expected a list of messages, or an object with `messages`".to_owned()),
+        other => {
+            let got = excerpt(&other.to_string());
+            Err(format!("expected a list of messages, or an object with `messages`, got `{got}`"))
+        }
     }
 }

@@ -51,3 +51,25 @@ fn what_cannot_be_written_is_said() {
     render("none.json").fails(42, "cannot read");
     plain(&["render", "--dialect", "hermes"]).fails(2, "--tools");
 }
+
+#[test]
+fn a_conversation_that_is_none_is_told() {
+    let tools = "[{\"name\": \"f\"}]";
+    for (messages, said) in [
+        ("nonsense", "expected JSON, got `nonsense` (expected "),
+        ("{\"messages\": 7}", "expected a list of messages, or an object with `messages`, got `7`"),
+        (
+            "[{\"role\": \"user\", \"content\": 5}]",
+            "messages[0]: `content` should be a string or a list, got `5`",
+        ),
+        (
+            "[{\"role\": \"tool\", \"content\": {\"type\": \"text\", \"text\": \"a\"}}]",
+            "messages[0]: `content` should be a string or a list, got `{",
+        ),
+    ] {
+        let files = directory(&[("tools.json", tools), ("messages.json", messages)]);
+        let path = |name: &str| text(&files.path().join(name));
+        let render = ["render", "--dialect", "hermes", "--tools", &path("tools.json"), "--messages"];
+        plain(&[&render[..], &[&path("messages.json")]].concat()).fails(42, said);
+    }
+}

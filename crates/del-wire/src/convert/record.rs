@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{ConvertError, Converter, Source, Target, Trouble};
 use crate::error::WireError;
-use crate::fields::{Fields, list, string};
+use crate::fields::{Fields, list, no_halves, whole_string};
 use crate::ids::Ids;
 use crate::native::{self, call_json};
 
@@ -87,7 +87,10 @@ impl<'c> Record<'c> {
 
     /// An assistant's message.
     fn message(&mut self, json: &str, fields: &Fields<'_>) -> Result<String, ConvertError> {
-        let native = fields.has("tool_calls") || fields.has("function_call");
+        let native = CALLS.iter().any(|name| fields.has(name));
+        for name in CALLS.iter().chain(&["content"]) {
+            fields.get(name).map_or(Ok(()), |json| no_halves(json, name))?;
+        }
         let answer = match (&self.reading.from, native) {
             (Source::Native, false) => return Ok(json.to_owned()),
             (Source::Native, true) => native::read(json)?,
@@ -142,7 +145,7 @@ impl<'c> Record<'c> {
 
     /// A member that holds an answer.
     pub(super) fn string(&mut self, json: &str) -> Result<String, ConvertError> {
-        let text = string(json, "text")?;
+        let text = whole_string(json, "text")?;
         Ok(text_of(&Value::from(self.text(&text)?)))
     }
 
@@ -164,7 +167,10 @@ impl<'c> Record<'c> {
         let mut parser = match &self.reading.from {
             Source::Text(dialect) => dialect.parser(turn),
             Source::Any(all) => all.parser(turn),
-            Source::Native => return Ok(native::read(text)?),
+            Source::Native => {
+                no_halves(text, "text")?;
+                return Ok(native::read(text)?);
+            }
         };
         let mut collect = Collect::new();
         parser.push(text, &mut collect);
@@ -207,11 +213,12 @@ fn content(fields: &Fields<'_>) -> Result<String, WireError> {
             let mut text = String::new();
             for part in list(json, "content")? {
                 let part = Fields::read(part, "content[]")?;
-                text.push_str(&part.text("text")?.unwrap_or_default());
+                let said = part.get("text").map(|json| whole_string(json, "content[].text"));
+                text.push_str(&said.transpose()?.unwrap_or_default());
             }
             Ok(text)
         }
-        Some(json) => string(json, "content"),
+        Some(json) => whole_string(json, "content"),
     }
 }
 
