@@ -12,14 +12,6 @@ pub enum BulkError {
     /// What was asked for makes no sense.
     #[error("{0}")]
     Arguments(String),
-    /// A file or directory cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
     /// An output cannot be written.
     #[error("cannot write {}: {error}", path.display())]
     Write {

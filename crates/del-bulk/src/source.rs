@@ -28,21 +28,29 @@ pub(crate) enum Kind {
 pub struct Sources {
     /// The files.
     pub files: Vec<Source>,
-    /// What cannot be looked at in the directories.
+    /// What cannot be looked at, of these and in the directories.
     pub unread: Vec<Failure>,
 }
 
 /// The files that `paths` mean: each file itself, and of a directory all files of a known kind, however deep, in the order
-/// of their names. What begins with a dot or an underscore there is left out, as all readers of such directories do, and so is
+/// of their names. What cannot be looked at is [told of](Sources::unread), and the others are worked on. What begins with a dot or an underscore there is left out, as all readers of such directories do, and so is
 /// `out`, the directory for outputs.
 pub fn sources(paths: &[PathBuf], out: &Path) -> Result<Sources, BulkError> {
     let mut found = Sources::default();
     for path in paths {
-        let failed = |error| BulkError::Read { path: path.clone(), error };
-        if fs::metadata(path).map_err(failed)?.is_dir() {
-            let around = [path.canonicalize().map_err(failed)?].into_iter().chain(out.canonicalize());
-            Walk { root: path, around: around.collect(), found: &mut found }.below(Path::new(""));
-            continue;
+        let is_folder =
+            fs::metadata(path).and_then(|what| what.is_dir().then(|| path.canonicalize()).transpose());
+        match is_folder {
+            Ok(Some(folder)) => {
+                let around = [folder].into_iter().chain(out.canonicalize());
+                Walk { root: path, around: around.collect(), found: &mut found }.below(Path::new(""));
+                continue;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                found.unread.push(Failure { file: path.clone(), reason: error.to_string() });
+                continue;
+            }
         }
         let name = path.file_name().map_or_else(PathBuf::new, PathBuf::from);
         let Some(kind) = kind(&name) else {

@@ -143,6 +143,15 @@ impl Input {
         })?;
         Ok(text)
     }
+
+    /// The whole text of a model, and behind it the line feed that editors end a file with, where one was named.
+    pub(crate) fn text_and_end(self) -> Result<(String, &'static str)> {
+        let is_file = self.size.is_some();
+        let mut text = self.text()?;
+        let end = if is_file && text.ends_with('\n') { "\n" } else { "" };
+        text.truncate(text.len() - end.len());
+        Ok((text, end))
+    }
 }
 
 /// An error if `path`, which is to be written, is the file `read`. Only regular files are opened to find that out.

@@ -229,7 +229,10 @@ pub(crate) fn object(line: &[u8]) -> Result<(&str, Fields<'_>, RecordId), Record
     let invalid = |got: &str, reason: String| RecordError {
         id: RecordId::default(),
         code: RecordErrorCode::InvalidJson,
-        message: format!("expected a JSON object on one line, got `{}` ({reason})", excerpt(got)),
+        message: match excerpt(got).as_str() {
+            "" => "expected a JSON object on one line, got an empty line".to_owned(),
+            got => format!("expected a JSON object on one line, got `{got}` ({reason})"),
+        },
     };
     let text =
         str::from_utf8(line).map_err(|error| invalid(&String::from_utf8_lossy(line), error.to_string()))?;
@@ -331,6 +334,7 @@ mod tests {
             line(br#"{"id":7,"text":"","finish":"stop"}"#),
             r#"{"id":7,"error":{"code":"invalid_request","message":"`finish` should be `end` or `cut`, got `stop`"}}"#
         );
+        assert!(line(b" ").contains("got an empty line"));
         assert!(line(b"nonsense").starts_with(r#"{"id":null,"error":{"code":"invalid_json","message":"expected a JSON object on one line, got `nonsense`"#));
     }
 

@@ -61,7 +61,6 @@ pub(crate) fn run(
 fn problem(error: &BulkError) -> anyhow::Error {
     let exit = match error {
         BulkError::Arguments(_) => Exit::Usage,
-        BulkError::Read { .. } => Exit::BadInput,
         BulkError::Write { .. } => Exit::Failed,
     };
     exit.because(error.to_string())

@@ -27,8 +27,8 @@ use crate::input::{Input, only, read_tools};
 /// Rewrite calls from one dialect in another
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// What a model wrote, or with --jsonl records; with --out any number of files and directories [default: standard
-    /// input]
+    /// What a model wrote, or with --jsonl records; a line feed that ends the file is not counted as the model's; with
+    /// --out any number of files and directories [default: standard input]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The dialect that the calls are written in, `auto`, or `openai-native`
@@ -58,9 +58,8 @@ pub(crate) struct Options {
     #[cfg(feature = "bulk")]
     #[command(flatten)]
     bulk: Files,
-    /// Print the report as JSON
-    #[cfg(feature = "bulk")]
-    #[arg(long, requires = "out")]
+    /// Print the report as JSON: with --out on standard output, with --jsonl as the last line on standard error
+    #[arg(long, requires = "many")]
     json: bool,
 }
 
@@ -77,9 +76,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     }
     let input = Input::open(only(&options.files)?)?;
     if options.jsonl {
-        return records::run(&converter, input, options.rejects.as_deref(), options.threads);
+        return records::run(&converter, input, options.rejects.as_deref(), options.threads, options.json);
     }
-    let text = converter.text(&input.text()?).map_err(|error| {
+    let (given, end) = input.text_and_end()?;
+    let text = converter.text(&given).map_err(|error| {
         let hint = match &error {
             ConvertError::Render(error) if error.is_about_thinking() => "; --drop-thinking leaves it out",
             ConvertError::Guessed { .. } => "; --keep-guesses rewrites it all the same",
@@ -87,9 +87,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         };
         Exit::BadInput.because(format!("{error}{hint}"))
     })?;
-    // Byte for byte: this is data for a program, and a terminal's escapes in it are the model's.
+    // JSON is a line. A text is what it was to the byte, for a terminal's escapes in it are the model's.
+    let end = if converter.is_native() { "\n" } else { end };
     let mut out = std::io::stdout().lock();
-    write!(out, "{}", crate::terminal::shown(&text))?;
+    write!(out, "{}{end}", crate::terminal::shown(&text))?;
     out.flush()?;
     Ok(Exit::Done)
 }

@@ -1,5 +1,6 @@
 //! `del parse --out` and `del convert --out`: whole files. What becomes of their rows is tested in `del-bulk`.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -87,7 +88,40 @@ fn what_makes_no_sense_is_said() {
     plain(&["parse", "--column", "text", &a]).fails(2, "--out");
     plain(&["parse", "--out", &out, &path("notes.txt")]).fails(2, "expected a file that ends in .parquet");
     plain(&["parse", "--out", &text(home.path()), &a]).fails(2, "would be written over");
-    plain(&["parse", "--out", &out, &path("none.jsonl")]).fails(42, "cannot read");
+}
+
+#[test]
+fn a_file_that_is_not_there_stops_no_other() {
+    let home = directory(&[("a.jsonl", "{\"text\": \"\"}\n\n{\"text\": \"x\"}\n")]);
+    let path = |name: &str| text(&home.path().join(name));
+    let done = plain(&["parse", "--json", "--out", &path("out"), &path("none.jsonl"), &path("a.jsonl")]);
+    assert_eq!(done.code, 42, "{done:#?}");
+    assert_eq!(
+        (&done.json()["files"], &done.json()["failed"][0]["file"]),
+        (&json!(1), &json!(path("none.jsonl")))
+    );
+    assert!(done.err.contains("none.jsonl has no output: No such file"), "{}", done.err);
+    // An empty line is a row with which nothing can be done.
+    assert_eq!((&done.json()["rows"], &done.json()["rejects"]), (&json!(3), &json!({"invalid_json": 1})));
+    let alone = plain(&["parse", "--out", &path("out2"), &path("none.jsonl")]);
+    assert_eq!(alone.code, 42, "{alone:#?}");
+}
+
+#[test]
+fn ids_follow_from_the_row_its_place_and_its_file() {
+    let lines = format!("{}\n", json!({"text": CALL})).repeat(2);
+    let home = directory(&[("in/a.jsonl", &lines), ("in/b.jsonl", &lines)]);
+    let ids = |out: &str| {
+        let done = plain(&["parse", "--out", &text(&home.path().join(out)), &text(&home.path().join("in"))]);
+        assert_eq!(done.code, 0, "{done:#?}");
+        let read = |name: &str| fs::read_to_string(home.path().join(out).join(name)).unwrap();
+        let both = read("a.jsonl") + &read("b.jsonl");
+        let rows = both.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        rows.map(|row| row["answer"]["tool_calls"][0]["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let first = ids("one");
+    assert_eq!(first, ids("two"), "a run that is repeated");
+    assert_eq!(first.iter().collect::<HashSet<_>>().len(), 4, "{first:?}");
 }
 
 const ROWS: i64 = 2000;

@@ -23,6 +23,21 @@ fn a_text_comes_out_in_the_other_dialect() {
 }
 
 #[test]
+fn the_line_feed_that_ends_a_file_is_not_the_models() {
+    let files = directory(&[("call.txt", &format!("{HERMES}\n")), ("said.txt", "Hello.\n")]);
+    let path = |name: &str| text(&files.path().join(name));
+    let native = |name: &str| run(&mut del(&["convert", "--to", "openai-native", &path(name)]), "");
+    assert_eq!(native("said.txt").out, "{\"role\":\"assistant\",\"content\":\"Hello.\"}\n");
+    let other = run(&mut del(&["convert", "--to", "qwen3-coder", &path("call.txt")]), "");
+    assert!(other.out.ends_with("</tool_call>\n"), "it still ends the file: {other:#?}");
+    // The ids are those of this text alone.
+    let id = |got: crate::del::Run| got.json()["tool_calls"][0]["id"].clone();
+    assert_eq!(id(native("call.txt")), id(native("call.txt")));
+    let kiel = HERMES.replace("Köln", "Kiel");
+    assert_ne!(id(native("call.txt")), id(run(&mut del(&["convert", "--to", "openai-native"]), &kiel)));
+}
+
+#[test]
 fn nothing_becomes_nothing() {
     for to in ["qwen3-coder", "harmony", "functionary-v32", "hermes-json"] {
         let got = run(&mut del(&["convert", "--from", "hermes-json", "--to", to]), "");
@@ -81,12 +96,40 @@ fn records_keep_their_order_and_no_bad_one_is_lost() {
             "{}",
             done.err
         );
+        let told = run(&mut del(&[&convert[..], &["--json"]].concat()), &input);
+        let report: Value = serde_json::from_str(told.err.lines().last().unwrap()).unwrap();
+        assert_eq!(report, json!({"records": 4998, "calls": 4998, "mended": 0, "bad": 2}));
+        assert_eq!((told.code, told.out), (42, done.out));
         let files = directory(&[]);
         let rejects = text(&files.path().join("rejects.jsonl"));
         let done = run(&mut del(&[&convert[..], &["--rejects", &rejects]].concat()), &input);
         assert_eq!((done.code, done.out.lines().count()), (0, 4998));
         assert_eq!(std::fs::read_to_string(rejects).unwrap(), format!("{}\n{}\n", lines[7], lines[4000]));
     }
+}
+
+#[test]
+fn what_no_text_can_hold_and_what_is_empty_is_bad() {
+    let call = r#"{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\": \"\ud83d\"}"}}"#;
+    let lines = [
+        r#"{"text": "half \ud83d"}"#.to_owned(),
+        r#"{"messages": [{"role": "assistant", "content": "half \ud83d"}]}"#.to_owned(),
+        r#"{"messages": [{"role": "assistant", "content": [{"type": "text", "text": "half \ud83d"}]}]}"#
+            .to_owned(),
+        format!(r#"{{"messages": [{{"role": "assistant", "content": "", "tool_calls": [{call}]}}]}}"#),
+        String::new(),
+        r#"{"text": "whole \ud83d\ude00"}"#.to_owned(),
+    ];
+    let got = run(&mut del(&["convert", "--to", "hermes", "--jsonl"]), lines.join("\n") + "\n");
+    assert_eq!(got.code, 42, "{got:#?}");
+    let codes: Vec<Value> = got.lines().iter().map(|line| line["error"]["code"].clone()).collect();
+    let expected =
+        ["invalid_request", "invalid_request", "invalid_request", "invalid_request", "invalid_json"];
+    assert_eq!(codes[..5], expected.map(Value::from));
+    assert_eq!((codes.len(), &codes[5]), (6, &Value::Null), "{got:#?}");
+    assert!(!got.out.contains('\u{fffd}') && got.err.contains("got an empty line"), "{got:#?}");
+    let convert = ["convert", "--to", "hermes", "--jsonl", "--rejects", "/nonexistent/rejects"];
+    run(&mut del(&convert), "").fails(1, "cannot write /nonexistent/rejects");
 }
 
 #[test]

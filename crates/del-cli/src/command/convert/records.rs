@@ -9,6 +9,7 @@ use del_parallel::threads;
 use del_tools::counted;
 use del_wire::convert::Converter;
 use del_wire::records::RecordError;
+use serde_json::json;
 
 use crate::blocks::{self, Block};
 use crate::exit::Exit;
@@ -44,6 +45,7 @@ pub(super) fn run(
     input: Input,
     rejects: Option<&Path>,
     most: Option<u16>,
+    json: bool,
 ) -> Result<Exit> {
     if let Some(path) = rejects {
         input.check_kept(path)?;
@@ -81,6 +83,11 @@ pub(super) fn run(
     through?;
     let aside = rejects.map(Rejects::finish).transpose()?;
     let Done { records, calls, mended, .. } = total;
+    if json {
+        let report = json!({"records": records, "calls": calls, "mended": mended, "bad": told});
+        writeln!(std::io::stderr().lock(), "{report}")?;
+        return Ok(if told == 0 || aside.is_some() { Exit::Done } else { Exit::BadInput });
+    }
     say(format!(
         "{} rewritten, {} in them, {} mended, {told} bad",
         counted(records, "record"),
@@ -107,11 +114,6 @@ fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
     }
     for (number, line) in block.lines() {
         let record = line.strip_suffix(b"\r").unwrap_or(line);
-        // An empty line holds nothing that could be lost.
-        if record.is_empty() {
-            done.lines.push(b'\n');
-            continue;
-        }
         match converter.record(record, number) {
             Ok(converted) => {
                 done.lines.extend_from_slice(converted.text.as_bytes());
@@ -146,7 +148,7 @@ struct Rejects {
 impl Rejects {
     fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(|error| {
-            Exit::Usage.because(format!("cannot write {}: {}", path.display(), plain(&error)))
+            Exit::Failed.because(format!("cannot write {}: {}", path.display(), plain(&error)))
         })?;
         Ok(Self { path: path.display().to_string(), file: BufWriter::new(file) })
     }
