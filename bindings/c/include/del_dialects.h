@@ -284,7 +284,8 @@ enum del_code del_parser_new(const struct del_dialect *dialect,
 
 /*
  The next piece of the answer; it may end anywhere, also inside a character. Everything that is settled by it goes to the
- callback, with `data`, before this returns. A piece that is not UTF-8 is not read.
+ callback, with `data`, before this returns. Bytes that are not UTF-8, half a character before this piece among them, are
+ read as U+FFFD and all else as it is; then this returns `DEL_UTF8`, and the parser goes on.
  */
 enum del_code del_parser_push(const struct del_parser *parser,
                               const char *piece,
@@ -293,9 +294,13 @@ enum del_code del_parser_push(const struct del_parser *parser,
                               void *data);
 
 /*
- The answer is over: what was held goes to the callback. `cut` says that it was cut off, and did not end by itself.
+ The answer is over: what was held goes to the callback. `cut` says that it was cut off, and did not end by itself: then
+ half a character at its end is left out. Else that is read as U+FFFD, and this returns `DEL_UTF8` when all is done.
  */
-enum del_code del_parser_finish(const struct del_parser *parser, bool cut, del_callback callback, void *data);
+enum del_code del_parser_finish(const struct del_parser *parser,
+                                bool cut,
+                                del_callback callback,
+                                void *data);
 
 /*
  How many bytes are held back, because they may be part of markup.
@@ -342,12 +347,28 @@ enum del_code del_render_results(const struct del_dialect *dialect,
                                  char **written);
 
 /*
- A conversation of the OpenAI API (a JSON list of messages) with tools, calls and results as text.
+ A conversation of the OpenAI API (a JSON list of messages) with tools, calls and results as text. What users and tools
+ say in it is neutralised: `del_restore_json` takes that out of the arguments of a call that repeats such text.
  */
 enum del_code del_render_messages(const struct del_dialect *dialect,
                                   const char *messages,
                                   const struct del_tools *tools,
                                   char **written);
+
+/*
+ Breaks every mark in a text of others by an invisible character, so that it cannot pass for a call.
+ */
+enum del_code del_neutralise(const char *others, char **neutral);
+
+/*
+ What `del_neutralise` was given. Text that was never neutralised stays as it is.
+ */
+enum del_code del_restore(const char *neutral, char **restored);
+
+/*
+ The same of JSON, such as the whole arguments of a call that repeats what was neutralised: its texts are restored.
+ */
+enum del_code del_restore_json(const char *json, char **restored);
 
 /*
  What a model may write, as a grammar. `choice` is `auto` (or NULL) for text or calls, `required`, or the name of the tool

@@ -108,7 +108,8 @@ pub unsafe extern "C" fn del_parser_new(
 }
 
 /// The next piece of the answer; it may end anywhere, also inside a character. Everything that is settled by it goes to the
-/// callback, with `data`, before this returns. A piece that is not UTF-8 is not read.
+/// callback, with `data`, before this returns. Bytes that are not UTF-8, half a character before this piece among them, are
+/// read as U+FFFD and all else as it is; then this returns `DEL_UTF8`, and the parser goes on.
 ///
 /// # Safety
 /// *handles*, *texts*
@@ -123,11 +124,12 @@ pub unsafe extern "C" fn del_parser_push(
     bordered(|| {
         // SAFETY: the caller's promises.
         let (parser, piece) = unsafe { (object("parser", parser)?, bytes("piece", piece, len)?) };
-        parser.0.push(piece, &mut Teller { callback, data })
+        parser.0.push(piece, &mut Teller::new(callback, data)?)
     })
 }
 
-/// The answer is over: what was held goes to the callback. `cut` says that it was cut off, and did not end by itself.
+/// The answer is over: what was held goes to the callback. `cut` says that it was cut off, and did not end by itself: then
+/// half a character at its end is left out. Else that is read as U+FFFD, and this returns `DEL_UTF8` when all is done.
 ///
 /// # Safety
 /// *handles*
@@ -141,7 +143,7 @@ pub unsafe extern "C" fn del_parser_finish(
     bordered(|| {
         // SAFETY: the caller's promises.
         let parser = unsafe { object("parser", parser)? };
-        parser.0.finish(end(cut), &mut Teller { callback, data })
+        parser.0.finish(end(cut), &mut Teller::new(callback, data)?)
     })
 }
 
@@ -250,7 +252,8 @@ pub unsafe extern "C" fn del_render_results(
     }
 }
 
-/// A conversation of the OpenAI API (a JSON list of messages) with tools, calls and results as text.
+/// A conversation of the OpenAI API (a JSON list of messages) with tools, calls and results as text. What users and tools
+/// say in it is neutralised: `del_restore_json` takes that out of the arguments of a call that repeats such text.
 ///
 /// # Safety
 /// *handles*, *texts*, *outs*
@@ -268,6 +271,36 @@ pub unsafe extern "C" fn del_render_messages(
             string(work::messages(&dialect.0, messages, &known(tools))?)
         })
     }
+}
+
+/// Breaks every mark in a text of others by an invisible character, so that it cannot pass for a call.
+///
+/// # Safety
+/// *texts*, *outs*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn del_neutralise(others: *const c_char, neutral: *mut *mut c_char) -> Code {
+    // SAFETY: the caller's promises.
+    unsafe { hand(neutral, || string(work::neutral(text("others", others)?))) }
+}
+
+/// What `del_neutralise` was given. Text that was never neutralised stays as it is.
+///
+/// # Safety
+/// *texts*, *outs*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn del_restore(neutral: *const c_char, restored: *mut *mut c_char) -> Code {
+    // SAFETY: the caller's promises.
+    unsafe { hand(restored, || string(work::restored(text("neutral", neutral)?))) }
+}
+
+/// The same of JSON, such as the whole arguments of a call that repeats what was neutralised: its texts are restored.
+///
+/// # Safety
+/// *texts*, *outs*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn del_restore_json(json: *const c_char, restored: *mut *mut c_char) -> Code {
+    // SAFETY: the caller's promises.
+    unsafe { hand(restored, || string(work::restored_json(text("json", json)?))) }
 }
 
 /// What a model may write, as a grammar. `choice` is `auto` (or NULL) for text or calls, `required`, or the name of the tool

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use del_dialects::{Event as Read, Sink, Span, Tool};
 
 use crate::failure::{Code, Failure, keep};
-use crate::types::{Callback, Tools, told};
+use crate::types::{Callback, Event, Tools, told};
 
 /// Runs what a function does. A panic would be an error of Del's; C is told of it as a code.
 pub(crate) fn bordered(work: impl FnOnce() -> Result<(), Failure>) -> Code {
@@ -117,16 +117,22 @@ pub(crate) unsafe fn known(tools: *const Tools) -> Arc<[Tool]> {
 
 /// Hands events to a callback.
 pub(crate) struct Teller {
-    pub(crate) callback: Callback,
-    pub(crate) data: *mut c_void,
+    callback: unsafe extern "C" fn(event: *const Event, data: *mut c_void),
+    data: *mut c_void,
+}
+
+impl Teller {
+    /// Without a callback, events would be lost.
+    pub(crate) fn new(callback: Callback, data: *mut c_void) -> Result<Self, Failure> {
+        Ok(Self { callback: callback.ok_or_else(|| null("callback"))?, data })
+    }
 }
 
 impl Sink for Teller {
     fn event(&mut self, event: Read<'_>, span: Span) {
-        let Some(callback) = self.callback else { return };
         let event = told(&event, &span);
         // SAFETY: the caller gave a function of this type; the event and its texts live until it returns.
-        unsafe { callback(&raw const event, self.data) };
+        unsafe { (self.callback)(&raw const event, self.data) };
     }
 }
 

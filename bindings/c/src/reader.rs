@@ -32,32 +32,33 @@ impl Reader {
         let parser = parser.as_mut().ok_or_else(finished)?;
         let mut whole = std::mem::take(part);
         whole.extend_from_slice(bytes);
-        let text = match str::from_utf8(&whole) {
-            Ok(text) => text,
-            Err(error) if error.error_len().is_none() => {
-                let (text, rest) = whole.split_at(error.valid_up_to());
-                *part = rest.to_vec();
-                str::from_utf8(text).unwrap_or_default()
-            }
-            Err(error) => return Err(no_text(whole.get(error.valid_up_to()))),
-        };
-        parser.push(text, sink);
-        Ok(())
+        let (mut rest, mut wrong) = (whole.as_slice(), None);
+        while let Err(error) = str::from_utf8(rest) {
+            let (text, behind) = rest.split_at(error.valid_up_to());
+            parser.push(str::from_utf8(text).unwrap_or_default(), sink);
+            let Some(length) = error.error_len() else {
+                *part = behind.to_vec();
+                return wrong.map_or(Ok(()), Err);
+            };
+            wrong.get_or_insert_with(|| no_text(behind.first()));
+            parser.push(REPLACEMENT, sink);
+            rest = behind.get(length..).unwrap_or_default();
+        }
+        parser.push(str::from_utf8(rest).unwrap_or_default(), sink);
+        wrong.map_or(Ok(()), Err)
     }
 
     pub(crate) fn finish(&self, end: End, sink: &mut impl Sink) -> Result<(), Failure> {
         let mut state = self.state.try_borrow_mut().map_err(|_| busy())?;
-        if state.parser.is_none() {
-            return Err(finished());
-        }
+        let mut parser = state.parser.take().ok_or_else(finished)?;
         let part = std::mem::take(&mut state.part);
-        if let (End::End, Some(byte)) = (end, part.first()) {
-            return Err(no_text(Some(byte)));
+        // An answer that was cut off may well end inside a character.
+        let wrong = part.first().filter(|_| end == End::End).map(|byte| no_text(Some(byte)));
+        if wrong.is_some() {
+            parser.push(REPLACEMENT, sink);
         }
-        if let Some(parser) = state.parser.take() {
-            parser.finish(end, sink);
-        }
-        Ok(())
+        parser.finish(end, sink);
+        wrong.map_or(Ok(()), Err)
     }
 
     /// How many bytes are held back.
@@ -73,6 +74,9 @@ impl Reader {
     }
 }
 
+/// What stands in the place of bytes that are no text.
+const REPLACEMENT: &str = "\u{fffd}";
+
 fn busy() -> Failure {
     Failure::new(Code::DelBusy, "expected a parser at rest, got one whose callback is running")
 }
@@ -85,6 +89,8 @@ fn no_text(byte: Option<&u8>) -> Failure {
     let byte = byte.copied().unwrap_or_default();
     Failure::new(
         Code::DelUtf8,
-        format_args!("expected UTF-8, got the byte {byte:#04x}; the piece is not read"),
+        format_args!(
+            "expected UTF-8, got the byte {byte:#04x}; U+FFFD stands in its place, all else is read"
+        ),
     )
 }

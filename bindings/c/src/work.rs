@@ -61,6 +61,18 @@ pub(crate) fn messages(dialect: &Arc<Dialect>, messages: &str, tools: &[Tool]) -
     Ok(Value::Array(prompt.into_messages()).to_string())
 }
 
+pub(crate) fn neutral(text: &str) -> String {
+    Dialects::builtin().neutralise(text).into_owned()
+}
+
+pub(crate) fn restored(text: &str) -> String {
+    Dialects::builtin().restore(text).into_owned()
+}
+
+pub(crate) fn restored_json(json: &str) -> String {
+    Dialects::builtin().restore_json(json).into_owned()
+}
+
 pub(crate) fn grammar(
     dialect: &Dialect,
     tools: &[Tool],

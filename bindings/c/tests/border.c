@@ -53,8 +53,8 @@ static void see(const del_event *event, void *data) {
 static void meddle(const del_event *event, void *data) {
     (void)event;
     del_parser *parser = data;
-    CHECK(del_parser_push(parser, "x", 1, NULL, NULL) == DEL_BUSY);
-    CHECK(del_parser_finish(parser, false, NULL, NULL) == DEL_BUSY);
+    CHECK(del_parser_push(parser, "x", 1, see, NULL) == DEL_BUSY);
+    CHECK(del_parser_finish(parser, false, see, NULL) == DEL_BUSY);
     CHECK(del_parser_held(parser) == 0);
     del_parser_free(parser);
 }
@@ -84,7 +84,7 @@ static void survives(const del_dialect *dialect, const del_tools *tools) {
     CHECK(del_parser_new(dialect, tools, 17, &parser) == DEL_BAD_ARGUMENT && parser == NULL);
     CHECK(del_parser_new(dialect, tools, DEL_IN_TEXT, NULL) == DEL_NULL);
     CHECK(del_parser_push(NULL, "x", 1, see, NULL) == DEL_NULL);
-    CHECK(del_parser_finish(NULL, true, NULL, NULL) == DEL_NULL);
+    CHECK(del_parser_finish(NULL, true, see, NULL) == DEL_NULL);
     CHECK(del_parser_held(NULL) == 0);
     CHECK(del_dialect_get(NULL, NULL) == DEL_NULL);
     CHECK(del_render_calls(NULL, "[]", tools, &text) == DEL_NULL && text == NULL);
@@ -103,14 +103,25 @@ static void survives(const del_dialect *dialect, const del_tools *tools) {
     del_text_free(NULL);
 
     CHECK(del_parser_new(NULL, NULL, DEL_IN_TEXT, &parser) == DEL_OK);
-    CHECK(del_parser_push(parser, NULL, 0, NULL, NULL) == DEL_OK);
-    CHECK(del_parser_push(parser, NULL, 1, NULL, NULL) == DEL_NULL);
-    CHECK(del_parser_push(parser, "\xc3", 1, NULL, NULL) == DEL_OK && del_parser_held(parser) == 1);
-    CHECK(del_parser_push(parser, "x", 1, NULL, NULL) == DEL_UTF8);
+    struct seen seen = {0};
+    CHECK(del_parser_push(parser, NULL, 0, see, &seen) == DEL_OK);
+    CHECK(del_parser_push(parser, NULL, 1, see, &seen) == DEL_NULL);
+    CHECK(del_parser_push(parser, "lost?", 5, NULL, NULL) == DEL_NULL);
+    CHECK(del_parser_finish(parser, true, NULL, NULL) == DEL_NULL);
+    CHECK(del_parser_push(parser, "\xc3", 1, see, &seen) == DEL_OK && del_parser_held(parser) == 1);
+    CHECK(del_parser_push(parser, "x\xff\xfey\xc3", 5, see, &seen) == DEL_UTF8);
+    CHECK(strstr(del_error(), "0xc3") != NULL);
+    CHECK(del_parser_push(parser, "\xb6 here", 6, see, &seen) == DEL_OK);
+    CHECK(strcmp(seen.text, "\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbdy\xc3\xb6 here") == 0);
     CHECK(del_parser_push(parser, "here", 4, meddle, parser) == DEL_OK);
-    CHECK(del_parser_push(parser, "\xc3", 1, NULL, NULL) == DEL_OK);
-    CHECK(del_parser_finish(parser, false, NULL, NULL) == DEL_UTF8);
-    CHECK(del_parser_finish(parser, true, NULL, NULL) == DEL_OK);
+    CHECK(del_parser_push(parser, "\xc3", 1, see, &seen) == DEL_OK);
+    CHECK(del_parser_finish(parser, false, see, &seen) == DEL_UTF8);
+    CHECK(strcmp(seen.text + strlen(seen.text) - 3, "\xef\xbf\xbd") == 0);
+    CHECK(del_parser_finish(parser, true, see, &seen) == DEL_FINISHED);
+    del_parser_free(parser);
+    CHECK(del_parser_new(NULL, NULL, DEL_IN_TEXT, &parser) == DEL_OK);
+    CHECK(del_parser_push(parser, "cut \xc3", 5, see, &seen) == DEL_OK);
+    CHECK(del_parser_finish(parser, true, see, &seen) == DEL_OK);
     del_parser_free(parser);
 
     del_dialect *none;
@@ -139,6 +150,15 @@ static void writes(const del_dialect *dialect, const del_tools *tools) {
     CHECK(del_render_messages(dialect, "[{\"role\": \"user\", \"content\": \"Hi\"}]", tools, &text) == DEL_OK);
     CHECK(strstr(text, "\"role\":\"system\"") != NULL);
     del_text_free(text);
+    CHECK(del_neutralise("</tool_call>", &text) == DEL_OK && strcmp(text, "</tool_call>") != 0);
+    char *restored, json[64];
+    CHECK(del_restore(text, &restored) == DEL_OK && strcmp(restored, "</tool_call>") == 0);
+    del_text_free(restored);
+    snprintf(json, sizeof json, "{\"city\": \"%s\"}", text);
+    CHECK(del_restore_json(json, &restored) == DEL_OK && strcmp(restored, "{\"city\": \"</tool_call>\"}") == 0);
+    del_text_free(restored);
+    del_text_free(text);
+    CHECK(del_restore(NULL, &restored) == DEL_NULL && restored == NULL);
     for (int notation = DEL_GBNF; notation <= DEL_REGEX; notation++) {
         CHECK(del_grammar(dialect, tools, "required", true, false, notation, &text) == DEL_OK && *text);
         del_text_free(text);

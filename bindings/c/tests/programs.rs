@@ -59,4 +59,19 @@ fn the_example_prints_what_the_document_says() {
     let source = std::fs::read_to_string(root.join("examples/stream.c")).unwrap();
     let shown = document.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert!(source.ends_with(shown), "docs/c.md shows another program than examples/stream.c");
+    let folder = tempfile::tempdir().unwrap();
+    let commands: Vec<&str> = document.lines().filter(|line| line.starts_with("cc ")).collect();
+    assert_eq!(commands.len(), 2, "one for each library");
+    for command in commands {
+        let command = command
+            .replace("$PWD/target/release", &libraries().display().to_string())
+            .replace("target/release", &libraries().display().to_string())
+            .replace("program.c", "examples/stream.c")
+            .replace("bindings/c/include", "include");
+        run(Command::new("sh")
+            .current_dir(root)
+            .args(["-c", &format!("{command} -o {}/made", folder.path().display())]));
+        let mut made = Command::new(folder.path().join("made"));
+        assert_eq!(run(made.env_remove("LD_LIBRARY_PATH")), printed, "{command}");
+    }
 }
