@@ -10,7 +10,7 @@ use del_bulk::{Answer, Columns, Rewritten, Texts, field};
 use del_dialects::{Dialects, End};
 use del_wire::convert::{Beside, Cell, Converter, Source, Target};
 use del_wire::native;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyString, PyTuple};
 use pyo3_arrow::PyChunkedArray;
@@ -19,6 +19,7 @@ use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, t
 use pyo3_arrow::input::AnyArray;
 
 use crate::dialect::{Which, one};
+use crate::error::DelError;
 use crate::parser::{read_into, turn};
 use crate::tools;
 
@@ -120,7 +121,7 @@ fn each_part(
     work: impl Fn(Texts<'_>, Range<usize>) -> Result<ArrayRef, ArrowError> + Sync,
 ) -> PyResult<Vec<ArrayRef>> {
     let threads = match threads {
-        Some(0) => return Err(PyValueError::new_err("threads: expected at least 1, got 0")),
+        Some(0) => return Err(DelError::new_err("threads: expected at least 1, got 0")),
         Some(threads) => threads,
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
@@ -146,7 +147,7 @@ fn arrow(column: &Bound<'_, PyAny>) -> PyResult<PyChunkedArray> {
         if column.hasattr(way)? {
             // What was handed over once is empty the second time, and the reader of arrays takes that for a mistake of its own.
             return panic::catch_unwind(AssertUnwindSafe(|| taken(column))).unwrap_or_else(|_| {
-                Err(PyValueError::new_err(
+                Err(DelError::new_err(
                     "column: expected a whole column of Arrow, got one that was taken already",
                 ))
             });

@@ -1,11 +1,11 @@
 //! What a parser says, as objects of Python. `start` and `end` count bytes of the answer in UTF-8.
 
 use del_dialects::{Event, FaultKind, Report, Sink, Span};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::call::Call;
+use crate::error::DelError;
 use crate::value::{self, Reduced, Value};
 
 /// The names by which `match` takes an object of this class apart.
@@ -133,7 +133,7 @@ impl Fault {
     #[new]
     fn new(kind: &str, call: Option<u32>, lost: Option<Py<Call>>, start: u64, end: u64) -> PyResult<Self> {
         let known = FaultKind::ALL.iter().find(|known| known.as_str() == kind);
-        let wrong = || PyValueError::new_err(format!("kind: expected the kind of a fault, got {kind:?}"));
+        let wrong = || DelError::new_err(format!("kind: expected the kind of a fault, got {kind:?}"));
         Ok(Self { kind: *known.ok_or_else(wrong)?, call, lost, start, end })
     }
 

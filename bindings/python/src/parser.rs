@@ -1,11 +1,11 @@
 //! Reading: a whole answer, or one that arrives in pieces.
 
 use del_dialects::{Collect, End, Sink, Turn, UnknownStart};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::dialect::Which;
+use crate::error::DelError;
 use crate::event::Objects;
 use crate::message::Message;
 use crate::tools;
@@ -102,11 +102,11 @@ impl Parser {
 }
 
 fn over() -> PyErr {
-    PyValueError::new_err("expected an answer that goes on, got one that is finished: use a new Parser")
+    DelError::new_err("expected an answer that goes on, got one that is finished: use a new Parser")
 }
 
 pub(crate) fn turn(tools: Option<&Bound<'_, PyAny>>, starts_in: &str) -> PyResult<Turn> {
-    let wrong = |error: UnknownStart| PyValueError::new_err(format!("starts_in: {error}"));
+    let wrong = |error: UnknownStart| DelError::new_err(format!("starts_in: {error}"));
     let starts = starts_in.parse().map_err(wrong)?;
     Ok(Turn::new(tools::read(tools)?).starting(starts))
 }

@@ -94,7 +94,7 @@ def test_names_are_known_and_others_are_suggested() -> None:
 
 
 def test_wrong_words_are_errors() -> None:
-    with pytest.raises(ValueError, match="starts_in"):
+    with pytest.raises(dd.DelError, match="starts_in"):
         dd.parse("", starts_in="thinking")
     with pytest.raises(TypeError):
         dd.parse("", 7)

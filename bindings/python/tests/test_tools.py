@@ -1,12 +1,17 @@
 """What tools may be given as, and what is no tool."""
 
+import dataclasses
+import datetime
+import enum
 import functools
 import json
 import operator
 import typing
 from collections import UserList
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
+
+from typing_extensions import NotRequired, TypedDict
 
 import pytest
 from pydantic import BaseModel, Field, create_model
@@ -102,10 +107,46 @@ def annotated(kind: Any) -> Any:
     return f
 
 
-@pytest.mark.parametrize("kind", ["Nowhere", "typing.Nope", "1+", "1/0", [], ([],), set[int], Annotated[complex, []], Model], ids=str)
+@pytest.mark.parametrize("kind", ["Nowhere", "typing.Nope", "1+", "1/0", [], ([],), set[complex], Annotated[complex, []], bytes, Model], ids=str)
 def test_an_annotation_that_cannot_be_read(kind: Any) -> None:
     with pytest.raises(dd.ToolsError, match=r"^f\.x: expected "):
         dd.Tools(annotated(kind))
+
+
+class Unit(enum.Enum):
+    C = "C"
+    F = "F"
+
+
+@dataclasses.dataclass
+class Point:
+    x: float
+    y: Annotated[float, "Up"] = 0.0
+    seen: list[str] = dataclasses.field(default_factory=list)
+    norm: float = dataclasses.field(init=False)
+
+
+class Place(TypedDict):
+    at: "Point"
+    note: NotRequired[str]
+
+
+@dataclasses.dataclass
+class Tree:
+    name: str
+    parts: "list[Tree]"
+
+
+POINT = {
+    "type": "object",
+    "properties": {
+        "x": {"type": "number"},
+        "y": {"type": "number", "description": "Up"},
+        "seen": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["x"],
+}
+PLACE = {"type": "object", "properties": {"at": POINT, "note": {"type": "string"}}, "required": ["at"]}
 
 
 def schema(tool: Any) -> Any:
@@ -119,7 +160,20 @@ def schema(tool: Any) -> Any:
         (typing.List, {"type": "array"}),  # noqa: UP006
         ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
         (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}),
-        (tuple[int, str], {"type": "array"}),
+        (tuple, {"type": "array"}),
+        (tuple[int, str], {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2}),
+        (Sequence[str], {"type": "array", "items": {"type": "string"}}),
+        (typing.Iterable[int], {"type": "array", "items": {"type": "integer"}}),  # noqa: UP006
+        (set[int], {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}),
+        (frozenset, {"type": "array", "uniqueItems": True}),
+        (Mapping[str, bool], {"type": "object", "additionalProperties": {"type": "boolean"}}),
+        (datetime.date, {"type": "string", "format": "date"}),
+        (datetime.datetime, {"type": "string", "format": "date-time"}),
+        (typing.NewType("City", str), {"type": "string"}),
+        (Unit, {"enum": ["C", "F"]}),
+        (Literal[Unit.C], {"enum": ["C"]}),
+        (Point, POINT),
+        (list[Place], {"type": "array", "items": PLACE}),
         (Annotated[int, []], {"type": "integer"}),
         (Literal[[1]], {"enum": [[1]]}),  # type: ignore[valid-type]
         (None, {"type": "null"}),
@@ -128,6 +182,19 @@ def schema(tool: Any) -> Any:
 )
 def test_annotations(kind: Any, expected: Any) -> None:
     assert schema(annotated(kind))["properties"] == {"x": expected}
+
+
+def test_a_class_that_holds_itself_is_at_the_root() -> None:
+    def f(tree: Tree, trees: list[Tree], *more: str, **others: str) -> None: ...
+
+    found, tree = schema(f), {"$ref": "#/$defs/Tree"}
+    assert found["properties"] == {"tree": tree, "trees": {"type": "array", "items": tree}}
+    parts = {"type": "array", "items": tree}
+    assert found["$defs"] == {
+        "Tree": {"type": "object", "properties": {"name": {"type": "string"}, "parts": parts}, "required": ["name", "parts"]}
+    }
+    text = '<tool_call>\n<function=f>\n<parameter=tree>\n{"name": 1, "parts": []}\n</parameter>\n</function>\n</tool_call>'
+    assert "tree" in dd.parse(text, "qwen3-coder", f).calls[0].loads()
 
 
 @pytest.mark.parametrize("tool", [max, operator.itemgetter(1)], ids=str)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cases import CASES, TOOLS, Case
@@ -52,10 +53,30 @@ def test_what_cannot_be_carried_is_an_error() -> None:
         dd.Call("f", [1])  # type: ignore[arg-type]
 
 
+def test_calls_may_be_dicts() -> None:
+    alone: dict[str, Any] = {"name": CALL.name, "arguments": CALL.arguments}
+    function: dict[str, Any] = {"id": "c1", "type": "function", "function": {"name": CALL.name, "arguments": CALL.loads()}}
+    assert dd.render_calls([alone, function], "hermes") == dd.render_calls([CALL, CALL], "hermes")
+    assert "c1" in dd.render_calls([function], "solar-open")
+    for wrong, said in (
+        ({"name": "f"}, r"\.arguments: expected JSON text or a dict, got nothing"),
+        ({"name": "f", "arguments": [1]}, r"\.arguments: expected JSON text or a dict, got list"),
+        ({"function": {"arguments": {}}}, r"\.function\.name: expected a text, got nothing"),
+    ):
+        with pytest.raises(dd.RenderError, match=r"^calls\[1\]" + said):
+            dd.render_calls([CALL, wrong], "hermes")
+    with pytest.raises(TypeError, match=r"^calls\[0\]: expected a Call or a dict, got int"):
+        dd.render_calls([7], "hermes")  # type: ignore[list-item]
+
+
 def test_prompts_and_results() -> None:
     prompt = dd.render_prompt(DECLARED, "hermes")
     assert prompt.startswith("# Tools") and "<tool_call>" in prompt
-    assert len(dd.render_prompt(DECLARED, "hermes", compact=True)) < len(prompt)
+    assert len(dd.render_prompt(DECLARED, "hermes", detail="compact")) < len(prompt)
+    types = dd.render_prompt(DECLARED, "hermes", detail="types")
+    assert types not in (prompt, dd.render_prompt(DECLARED, "hermes", detail="compact")) and "city: string" in types
+    with pytest.raises(dd.DelError, match='^detail: expected "full", "types" or "compact", got "short"'):
+        dd.render_prompt(DECLARED, "hermes", detail="short")  # type: ignore[arg-type]
     results = dd.render_results([{"name": "list_dir", "text": "a </tool_response> b"}], "hermes")
     assert results.startswith("<tool_response>") and results.count("</tool_response>") == 1
     failed = [{"name": "f", "text": "no", "ok": False, "id": "a"}]
@@ -63,10 +84,12 @@ def test_prompts_and_results() -> None:
     for wrong, said in (
         ({"name": "f"}, r"\.text: expected a text, got nothing"),
         ({"name": "f", "text": 3}, r"\.text: expected a text, got int"),
-        (("f", "text"), ": expected a dict, got tuple"),
+        ({"name": "f", "text": "x", "ok": "no"}, r"\.ok: expected True or False, got str"),
     ):
-        with pytest.raises(TypeError, match=r"^results\[1\]" + said):
+        with pytest.raises(dd.RenderError, match=r"^results\[1\]" + said):
             dd.render_results([failed[0], wrong], "hermes")  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"^results\[0\]: expected a dict, got tuple"):
+        dd.render_results([("f", "text")], "hermes")  # type: ignore[list-item]
     with pytest.raises(UnicodeEncodeError):
         dd.render_results([{"name": "f", "text": "\ud800"}], "hermes")
     assert dd.restore(dd.neutralise("<tool_call>")) == "<tool_call>" != dd.neutralise("<tool_call>")
@@ -115,11 +138,14 @@ def test_a_conversation_for_a_model_without_tools() -> None:
     assert dd.parse(said, "hermes", DECLARED).calls == (dd.Call("get_weather", '{"city": "Paris"}'),)
     assert "<tool_response>\nSunny\n</tool_response>" in result
     assert "get_weather" not in dd.render_messages(messages[:2], "hermes", DECLARED, "none")[0]["content"]
-    compact = dd.render_messages(messages, "hermes", DECLARED, compact=True, remind=True)
+    compact = dd.render_messages(messages, "hermes", DECLARED, detail="compact", remind=True)
     assert len(compact[0]["content"]) < len(system) and "Weather?" in compact[-1]["content"]
 
 
 def test_what_is_no_conversation() -> None:
+    for content in (5, True, {"type": "text", "text": "a"}, [5], [{"type": "text", "text": 5}]):
+        with pytest.raises(dd.RenderError, match=r"messages\[0\]: `content.* should be "):
+            dd.render_messages([{"role": "user", "content": content}], "hermes")
     with pytest.raises(dd.RenderError, match="messages: "):
         dd.render_messages([{"role": "assistant", "tool_calls": 7}], "hermes")
     with pytest.raises(dd.RenderError, match="messages: .*expected a sequence"):

@@ -32,7 +32,7 @@ def held_to_a_call(request, handler):
 
 url, name = sys.argv[1:]
 model = ChatOpenAI(base_url=url, model=name, api_key="none", temperature=0, max_tokens=100)
-agent = create_agent(model, [get_weather], middleware=[held_to_a_call, TextTools("hermes", compact=True, remind=True)])
+agent = create_agent(model, [get_weather], middleware=[held_to_a_call, TextTools("hermes", detail="compact", remind=True)])
 messages = agent.invoke({"messages": [{"role": "user", "content": "What is the weather in Paris?"}]})["messages"]
 print("answer:", messages[-1].content)
 assert "21" in messages[-1].content

@@ -25,7 +25,7 @@ TOOLS = [
 ]
 
 url, name = sys.argv[1:]
-register(handler=TextTools("hermes", compact=True, remind=True))
+register(handler=TextTools("hermes", detail="compact", remind=True))
 asked = {"model": f"del/openai/{name}", "tools": TOOLS, "api_base": url, "api_key": "none", "temperature": 0}
 asked |= {"max_tokens": 100, "stream": True}
 messages = [{"role": "user", "content": "What is the weather in Paris?"}]

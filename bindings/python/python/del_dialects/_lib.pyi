@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, final
 
-from ._types import AnyTools, CallResult, Column, Event, Thinking
+from ._types import AnyTools, CallResult, Column, Detail, Event, Thinking
 
 __version__: str
 
@@ -306,9 +306,9 @@ def convert_batch(
     keep_guesses: bool = False,
     threads: int | None = None,
 ) -> Answers: ...
-def render_prompt(tools: AnyTools, dialect: str | Dialect, *, compact: bool = False) -> str: ...
+def render_prompt(tools: AnyTools, dialect: str | Dialect, *, detail: Detail = "full") -> str: ...
 def render_definitions(tools: AnyTools, dialect: str | Dialect) -> str: ...
-def render_calls(calls: Sequence[Call], dialect: str | Dialect, tools: AnyTools | None = None) -> str: ...
+def render_calls(calls: Sequence[Call | Mapping[str, Any]], dialect: str | Dialect, tools: AnyTools | None = None) -> str: ...
 def render_answer(answer: Message, dialect: str | Dialect, tools: AnyTools | None = None) -> str: ...
 def render_results(results: Sequence[CallResult], dialect: str | Dialect) -> str: ...
 def render_messages(
@@ -317,7 +317,7 @@ def render_messages(
     tools: AnyTools | None = None,
     choice: str = "auto",
     *,
-    compact: bool = False,
+    detail: Detail = "full",
     parallel: bool = True,
     remind: bool = False,
 ) -> list[dict[str, Any]]: ...

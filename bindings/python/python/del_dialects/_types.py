@@ -1,10 +1,12 @@
 """Names for what functions take and give."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from ._lib import Args, CallEnd, CallStart, Fault, Reasoning, Text, Tools
 
+# How much a model is told of its tools.
+Detail: TypeAlias = Literal["full", "types", "compact"]
 Event: TypeAlias = Text | Reasoning | CallStart | Args | CallEnd | Fault
 
 

@@ -25,6 +25,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ._frameworks import ReadCall, chosen, read, readable
 from ._lib import Dialect, Tools, render_messages
+from ._types import Detail
 
 
 class TextTools(AgentMiddleware):  # type: ignore[misc]
@@ -33,16 +34,17 @@ class TextTools(AgentMiddleware):  # type: ignore[misc]
     that leave calls in it.
 
     `dialect` is the one that the model is told of; left out, it is that of the model by its id, or `hermes`. All dialects
-    are read. `compact` and `remind` are for very small models: fewer words, and the question again behind results. Tools
+    are read. `detail="compact"` and `remind` are for very small models: fewer words, and the question again behind results.
+    Tools
     that the provider runs itself are left to it. A call with uncertain arguments does not run, and the model is told so;
     `response_metadata["del"]` of a message has all `faults`. Tools of a `response_format` are not told.
     """
 
     def __init__(
-        self, dialect: str | Dialect | None = None, *, tell: bool = True, compact: bool = False, remind: bool = False
+        self, dialect: str | Dialect | None = None, *, tell: bool = True, detail: Detail = "full", remind: bool = False
     ) -> None:
         super().__init__()
-        self.dialect, self.tell, self.compact, self.remind = dialect, tell, compact, remind
+        self.dialect, self.tell, self.detail, self.remind = dialect, tell, detail, remind
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         return self._read(request, handler(self._told(request)))
@@ -67,7 +69,7 @@ class TextTools(AgentMiddleware):  # type: ignore[misc]
                 chosen(self.dialect, _name(request.model)),
                 functions,
                 _choice(request.tool_choice, provided),
-                compact=self.compact,
+                detail=self.detail,
                 remind=self.remind,
             )
         )

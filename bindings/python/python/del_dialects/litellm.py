@@ -19,6 +19,7 @@ from litellm.utils import custom_llm_setup
 
 from ._frameworks import AnswerReader, Piece, ReadCall, chosen, read, readable
 from ._lib import Dialect, Tools, render_messages
+from ._types import Detail
 
 # What is said in the prompt instead, or is of the reading.
 _TOLD = ("tools", "tool_choice", "parallel_tool_calls", "stream")
@@ -30,16 +31,16 @@ class TextTools(CustomLLM):  # type: ignore[misc]
     as it comes, and calls with the end. With `tell=False` the provider is given the tools, and only its text is read.
 
     `dialect` is the one that the model is told of; left out, it is that of the model by its name, or `hermes`. All
-    dialects are read. `compact` and `remind` are for very small models: fewer words, and the question again behind
+    dialects are read. `detail="compact"` and `remind` are for very small models: fewer words, and the question again behind
     results. `provider_specific_fields` of an answer's message, and of the chunk that has a call, say what had to be
     guessed in its arguments: such a call should not run.
     """
 
     def __init__(
-        self, dialect: str | Dialect | None = None, *, tell: bool = True, compact: bool = False, remind: bool = False
+        self, dialect: str | Dialect | None = None, *, tell: bool = True, detail: Detail = "full", remind: bool = False
     ) -> None:
         super().__init__()
-        self.dialect, self.tell, self.compact, self.remind = dialect, tell, compact, remind
+        self.dialect, self.tell, self.detail, self.remind = dialect, tell, detail, remind
 
     def completion(self, *_: Any, **asked: Any) -> Any:
         return self._read(asked, litellm.completion(**self._told(asked)))
@@ -64,7 +65,7 @@ class TextTools(CustomLLM):  # type: ignore[misc]
         if self.tell:
             dialect = chosen(self.dialect, asked["model"].rpartition("/")[2])
             choice = _choice(options.get("tool_choice"))
-            shape = {"compact": self.compact, "parallel": parallel, "remind": self.remind}
+            shape: dict[str, Any] = {"detail": self.detail, "parallel": parallel, "remind": self.remind}
             messages = render_messages(_plain(messages), dialect, tools, choice, **shape)
         given = {key: value for key, value in options.items() if not (self.tell and key in _TOLD)}
         given.pop("stream", None)
