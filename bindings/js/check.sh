@@ -30,8 +30,11 @@ main() {
     cp -r "$here/test" "$app/test"
     ln -sfn "$here/node_modules/smol-toml" "$app/node_modules/smol-toml"
     ln -sfn "$here/node_modules/@types" "$app/node_modules/@types"
+    ln -sfn "$here/node_modules/openai" "$app/node_modules/openai"
     (cd "$app/test" && sed "s#\.\./\.\./tsconfig#$here/tsconfig#" -i types/tsconfig.json &&
-        "$here/node_modules/.bin/tsc" -p types && DEL_ROOT=$root node --test --test-reporter=dot ./*.test.js)
+        "$here/node_modules/.bin/tsc" -p types && "$here/node_modules/.bin/tsc" -p types/plain &&
+        "$here/node_modules/.bin/tsc" -p types/openai &&
+        DEL_ROOT=$root node --test --test-reporter=dot ./*.test.js)
     middleware
 }
 

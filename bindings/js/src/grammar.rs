@@ -1,6 +1,8 @@
 //! What a model may write, for engines of constrained decoding.
 
-use del_dialects::Dialect;
+use std::sync::Arc;
+
+use del_dialects::{Dialect, Dialects};
 use del_grammar::{Choice, Options};
 use wasm_bindgen::prelude::*;
 
@@ -16,11 +18,11 @@ pub struct Grammar {
 
 #[wasm_bindgen(js_class = RawGrammar)]
 impl Grammar {
-    /// The grammar of one answer in the dialect of this name and description. `choice` is `auto`, `required`, or the name
-    /// of the tool that has to be called.
+    /// The grammar of one answer in the dialect of this name and description, or in the built-in one of this name. `choice` is
+    /// `auto`, `required`, or the name of the tool that has to be called.
     pub fn of(
         name: &str,
-        toml: &str,
+        toml: Option<String>,
         tools: &Tools,
         choice: &str,
         parallel: bool,
@@ -32,8 +34,13 @@ impl Grammar {
             name => Choice::Named(name.to_owned()),
         };
         let options = Options::new(choice).parallel(parallel).thinking(thinking);
-        let dialect = Dialect::from_toml(name, toml)
-            .map_err(|wrong| error("bad_description", &format_args!("{name}: {wrong}")))?;
+        let dialect = if let Some(toml) = toml {
+            let described = Dialect::from_toml(name, &toml).map(Arc::new);
+            described.map_err(|wrong| error("bad_description", &format_args!("{name}: {wrong}")))?
+        } else {
+            let known = Dialects::builtin().named(name);
+            Arc::clone(known.map_err(|unknown| error("unknown_dialect", &unknown.to_string()))?)
+        };
         let grammar = del_grammar::Grammar::new(&dialect, &tools.tools, &options);
         grammar.map(|grammar| Self { grammar }).map_err(|wrong| error("no_grammar", &wrong))
     }

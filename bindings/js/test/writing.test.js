@@ -123,6 +123,10 @@ test("what a model is told", () => {
   assert.deepEqual(messages[1].content[1], { type: "image_url", image_url: { url: "x" } });
   assert.match(messages[3].content, /<tool_response>/);
   assert.throws(() => renderMessages([7], "hermes"), DelError);
+  for (const content of [5, true, { type: "text", text: "a" }, [5], [{ type: "text", text: 5 }]]) {
+    const wrong = (error) => error instanceof DelError && /^messages\[0\]: `content.* should be /.test(error.message);
+    assert.throws(() => renderMessages([{ role: "user", content }], "hermes"), wrong);
+  }
   const unknown = { code: "bad_argument", message: /^choice: expected .* one of the tools \(get_weather\), got "nobody"/ };
   assert.throws(() => renderMessages([], "hermes", { tools: TOOLS, choice: "nobody" }), unknown);
 });
@@ -163,6 +167,8 @@ test("grammars for every engine", () => {
   assert.throws(() => grammar(Dialect.get("hermes"), []), code("no_grammar"));
   assert.throws(() => grammar(Dialect.get("hermes"), TOOLS, { choice: "other" }), code("no_grammar"));
   assert.throws(() => grammar({ name: "own", toml: "nonsense" }, TOOLS), code("bad_description"));
+  assert.equal(grammar("hermes", TOOLS).toGbnf(), grammar(Dialect.get("hermes"), TOOLS).toGbnf());
+  assert.throws(() => grammar("hermess", TOOLS), (error) => error.code === "unknown_dialect" && /hermes/.test(error.message));
 });
 
 test("which dialect a template or an answer is in", () => {

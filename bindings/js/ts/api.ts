@@ -17,7 +17,7 @@ export {
 export { Tools } from "./tools.js";
 export type { ErrorCode } from "./errors.js";
 export type { ReadOptions } from "./read.js";
-export type { AnswerLike, CallLike, CallResult, ChatMessage, Detail, MessageOptions } from "./render.js";
+export type { AnswerLike, CallLike, CallResult, ChatMessage, Detail, MessageOptions, RenderedMessage } from "./render.js";
 export type { AnyTools } from "./tools.js";
 export type {
   Answer,

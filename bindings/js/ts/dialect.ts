@@ -91,7 +91,11 @@ export function restore(text: string): string {
   return rawRestore(checked("text", text));
 }
 
-/** Does something with a dialect, by name or as an object. */
+/**
+ * Does something with a dialect, by name or as an object.
+ *
+ * @internal
+ */
 export function withDialect<T>(dialect: string | Dialect, work: (raw: RawDialect) => T): T {
   if (dialect instanceof Dialect) return guarded(() => work(rawDialect(dialect)));
   const raw = known(dialect);

@@ -45,7 +45,7 @@ export function checked(what: string, value: unknown): string {
 }
 
 /** The value, if it is a list. */
-export function listed<T>(what: string, value: T[]): T[] {
+export function listed<T>(what: string, value: readonly T[]): readonly T[] {
   if (!Array.isArray(value)) throw new TypeError(`${what}: expected a list, got ${kind(value)}`);
   return value;
 }

@@ -28,11 +28,24 @@ export interface CallResult {
   ok?: boolean | undefined;
 }
 
-/** A message of the OpenAI API. */
+/** A message of the OpenAI API, whatever else it has: those of other packages' types are such messages. */
 export interface ChatMessage {
   role: string;
   content?: unknown;
-  [member: string]: unknown;
+  name?: string | undefined;
+  tool_calls?: unknown;
+  tool_call_id?: string | undefined;
+}
+
+/**
+ * A message for a model without tools, as the OpenAI API takes it. Content is a list where a part of it is no text; such parts
+ * are those that were given.
+ */
+export type RenderedMessage = Said<"system"> | Said<"developer"> | Said<"user"> | Said<"assistant">;
+
+interface Said<Role extends string> {
+  role: Role;
+  content: string | any[];
 }
 
 export interface MessageOptions {
@@ -102,18 +115,18 @@ export function renderResults(results: CallResult[], dialect: string | Dialect):
  * A conversation of the OpenAI API for a model without tools: definitions stand in the system prompt, calls and results
  * are text. What users and tools say is neutralised; content parts that are no text stay what they are.
  */
-export function renderMessages(
-  messages: ChatMessage[],
+export function renderMessages<Message extends ChatMessage>(
+  messages: readonly Message[],
   dialect: string | Dialect,
   options: MessageOptions = {},
-): ChatMessage[] {
+): RenderedMessage[] {
   const json = written("messages", listed("messages", messages));
   const [choice, detail] = [checked("choice", options.choice ?? "auto"), checked("detail", options.detail ?? "full")];
   const [once, remind] = [options.parallel === false, Boolean(options.remind)];
   const rendered = withDialect(dialect, (raw) =>
     withTools(options.tools, (tools) => raw.renderMessages(json, tools, choice, detail, once, remind)),
   );
-  return JSON.parse(rendered) as ChatMessage[];
+  return JSON.parse(rendered) as RenderedMessage[];
 }
 
 function inOrder(answer: AnswerLike): AnswerEvent[] {

@@ -7,6 +7,7 @@ import { checked, guarded, json } from "./errors.js";
  */
 export type AnyTools = Tools | string | object;
 
+/** @internal */
 export let rawTools: (tools: Tools) => RawTools;
 
 /** The tools that a model was told of, read once: hand the same object to every parser, rather than the definitions. */
@@ -28,7 +29,11 @@ export class Tools {
   }
 }
 
-/** Does something with tools, which are let go behind it where they were made for it. */
+/**
+ * Does something with tools, which are let go behind it where they were made for it.
+ *
+ * @internal
+ */
 export function withTools<T>(tools: AnyTools | undefined, work: (raw: RawTools) => T): T {
   if (tools instanceof Tools) return work(rawTools(tools));
   const raw = rawTools(new Tools(tools));

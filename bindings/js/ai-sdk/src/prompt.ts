@@ -110,7 +110,7 @@ function result(part: LanguageModelV4ToolResultPart, other: (part: Part) => Othe
 }
 
 /** A message for the model. */
-function read(message: ChatMessage, others: Part[]): LanguageModelV4Message {
+function read(message: ChatMessage & { providerOptions?: unknown }, others: Part[]): LanguageModelV4Message {
   const parts = Array.isArray(message.content)
     ? (message.content as (Other | { type: "text"; text: string })[]).map((part) =>
         part.type === "other" ? others[part.place] : part,

@@ -15,13 +15,16 @@ export class Grammar {
   readonly #raw: RawGrammar;
 
   constructor(
-    /** The dialect: a `Dialect` of `del-dialects` is one. */
-    dialect: { name: string; toml: string },
+    /** The dialect: its name, or one of its aliases; or a description with a name, as a `Dialect` of `del-dialects` is. */
+    dialect: string | { name: string; toml: string },
     /** Definitions as the OpenAI, Anthropic and MCP APIs have them, as JSON text, or `Tools`. */
     tools: string | object,
     options: GrammarOptions = {},
   ) {
-    const [name, toml] = [checked("dialect.name", dialect.name), checked("dialect.toml", dialect.toml)];
+    const [name, toml] =
+      typeof dialect === "string"
+        ? [checked("dialect", dialect), undefined]
+        : [checked("dialect.name", dialect.name), checked("dialect.toml", dialect.toml)];
     const choice = checked("choice", options.choice ?? "auto");
     const text = typeof tools === "string" ? checked("tools", tools) : json("tools", tools);
     const raw = guarded(() => new RawTools(text));
@@ -66,7 +69,7 @@ export class Grammar {
 
 /** The grammar of one answer. */
 export function grammar(
-  dialect: { name: string; toml: string },
+  dialect: string | { name: string; toml: string },
   tools: string | object,
   options: GrammarOptions = {},
 ): Grammar {
