@@ -1,6 +1,7 @@
 //! The command line, as clap reads it.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ use crate::command::{
 };
 use crate::common::Common;
 use crate::config::{Config, Layers, set_options};
+use crate::exit::Exit;
+use crate::input::plain;
 use crate::project::{self, Project};
 use crate::prompts;
 use crate::session::SessionOptions;
@@ -121,7 +124,11 @@ impl Cli {
 /// Ends the process as clap does, but for lines that a terminal would break in the middle of a word.
 fn refuse(error: &Error) -> ! {
     if !error.use_stderr() {
-        error.exit();
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        let wrong = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+        let Some(wrong) = wrong else { std::process::exit(error.exit_code()) };
+        eprintln!("del: error: cannot write to standard output: {}", plain(&wrong));
+        std::process::exit(Exit::Failed as i32);
     }
     let text = error.render();
     let text = if Paint::stderr(When::Auto).is_on() { text.ansi().to_string() } else { text.to_string() };

@@ -112,9 +112,9 @@ impl Catalog {
 }
 
 impl Description {
-    /// The description in `path`.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let text = read_text(path, Exit::Configuration)?;
+    /// The description in `path`; `unread` ends the run where that cannot be read.
+    pub(crate) fn read(path: &Path, unread: Exit) -> Result<Self> {
+        let text = read_text(path, unread)?;
         Ok(Self { name: name(path), path: path.to_owned(), text })
     }
 
@@ -154,7 +154,7 @@ fn descriptions(folder: &Path) -> Result<Vec<Result<Description, Broken>>> {
     let mut named: Vec<(String, PathBuf)> = paths.into_iter().map(|path| (name(&path), path)).collect();
     named.sort();
     let read = |(name, path): (String, PathBuf)| {
-        Description::read(&path).map_err(|error| Broken { name, why: error.to_string() })
+        Description::read(&path, Exit::Configuration).map_err(|error| Broken { name, why: error.to_string() })
     };
     Ok(named.into_iter().map(read).collect())
 }

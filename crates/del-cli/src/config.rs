@@ -185,8 +185,9 @@ impl Config {
     pub(crate) fn layers(&self, wanted: Option<&str>) -> Result<Layers> {
         let mut layers = Layers::new(self.settings.clone());
         if let Some(name) = wanted.or(self.profile.as_ref().map(|(name, _)| name.as_str())) {
-            let profile = self.profile_called(name).ok_or_else(|| {
-                Exit::Configuration.because(format!("--profile: {}", self.no_profile(name)))
+            let profile = self.profile_called(name).ok_or_else(|| match wanted {
+                Some(_) => Exit::Usage.because(format!("--profile: {}", self.no_profile(name))),
+                None => Exit::Configuration.because(format!("profile: {}", self.no_profile(name))),
             })?;
             let settings = profile.iter().cloned().chain(without_a_key(profile)).collect();
             layers.take_profile(settings, wanted.is_some());

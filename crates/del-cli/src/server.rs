@@ -253,12 +253,7 @@ impl Server {
         let login = login(&url)?;
         // What has a host can have them.
         let _ = (url.set_username(""), url.set_password(None));
-        let host = url.host_str().unwrap_or_default();
-        let way = match (host, url.scheme()) {
-            ("localhost" | "127.0.0.1" | "[::1]", "http") => Way::Plain,
-            ("localhost" | "127.0.0.1" | "[::1]", _) => Way::Here,
-            _ => Way::Any,
-        };
+        let way = Way::to(&url);
         let base = if login.is_some() { url.as_str() } else { base.trim() }.trim_end_matches('/');
         let base = base.trim_end_matches("/chat/completions").to_owned();
         let (models, engine) = (Vec::new(), None);
@@ -345,8 +340,13 @@ pub(crate) fn reason(error: &reqwest::Error) -> String {
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    match cause.downcast_ref::<std::io::Error>() {
+    let why = match cause.downcast_ref::<std::io::Error>() {
         Some(error) => crate::input::plain(error),
         None => cause.to_string(),
+    };
+    // The address in the sentence around this is the server's, which was perhaps never asked.
+    match error.url().filter(|_| error.is_connect()).and_then(client::proxy) {
+        Some(variable) => format!("{why}; the way there is through the HTTP proxy in {variable}"),
+        None => why,
     }
 }

@@ -402,5 +402,5 @@ fn messages(body: &Map<String, Value>) -> &[Value] {
 
 /// The body is no JSON object.
 pub(crate) fn no_object(error: &serde_json::Error) -> Refusal {
-    Refusal::bad_request(format!("expected a JSON object as body, got {error}"))
+    Refusal::bad_request(format!("expected a JSON object as body: {error}"))
 }

@@ -50,12 +50,8 @@ enum Action {
     Edit,
 }
 
-/// What the environment alone sets.
-const VARIABLES: [(&str, &str); 3] = [
-    ("web_provider", "DEL_WEB_PROVIDER"),
-    ("web_url", "DEL_WEB_URL"),
-    ("web_api_key_env", "DEL_WEB_API_KEY_ENV"),
-];
+/// What the environment alone sets: no file has a key for it.
+const VARIABLES: [&str; 3] = ["DEL_WEB_PROVIDER", "DEL_WEB_URL", "DEL_WEB_API_KEY_ENV"];
 
 /// A value, and where it comes from.
 struct Row {
@@ -157,9 +153,9 @@ fn place(setting: &Setting) -> String {
     }
 }
 
-fn of_variable((key, variable): (&'static str, &'static str)) -> Row {
-    match std::env::var(variable).ok().filter(|value| !value.trim().is_empty()) {
-        Some(value) => Row { key, value: Some(value), from: "environment", place: Some(variable.to_owned()) },
+fn of_variable(key: &'static str) -> Row {
+    match std::env::var(key).ok().filter(|value| !value.trim().is_empty()) {
+        Some(value) => Row { key, value: Some(value), from: "environment", place: Some(key.to_owned()) },
         None => Row { key, value: None, from: "default", place: None },
     }
 }

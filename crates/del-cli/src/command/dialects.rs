@@ -100,7 +100,7 @@ fn show(name: &str, json: bool, common: &Common) -> Result<Exit> {
 }
 
 fn check(file: &Path, json: bool) -> Result<Exit> {
-    let description = Description::read(file)?;
+    let description = Description::read(file, Exit::BadInput)?;
     let dialect = Dialect::from_toml(&description.name, &description.text).map_err(|error| {
         Exit::Configuration.because(format!("{}:{}: {}", file.display(), error.line, error.message))
     })?;

@@ -79,7 +79,12 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);
     }
-    Ok(results.iter().map(hands::exit).find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done))
+    let exits = results.iter().map(|result| match hands::exit(result) {
+        // The model named it, and not the command line.
+        Exit::Usage => Exit::ToolFailed,
+        exit => exit,
+    });
+    Ok(exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done))
 }
 
 /// What the output says, and what ids are made from.

@@ -150,7 +150,7 @@ fn remove(name: &str, json: bool) -> Result<Exit> {
     let _held = held(&path)?;
     let mut own = servers::own()?;
     if !own.remove(name) {
-        return Err(Exit::Failed.because(format!("there is no server '{name}' in {}", path.display())));
+        return Err(Exit::Usage.because(format!("there is no server '{name}' in {}", path.display())));
     }
     own.write(&path).map_err(|error| servers::broken(&error))?;
     tell(json, &json!({"name": name, "done": "removed", "file": path}), || {
@@ -199,7 +199,7 @@ fn test(name: &str, listed: &Listed, common: &Common) -> Result<Exit> {
     let directory = directory(listed)?;
     let row = rows(listed)?.into_iter().find(|row| row.server.name == name && row.state != "hidden");
     let Some(Row { mut server, state }) = row else {
-        return Err(Exit::Failed.because(format!("there is no server '{name}'; `del mcp list` lists all")));
+        return Err(Exit::Usage.because(format!("there is no server '{name}'; `del mcp list` lists all")));
     };
     let cancel = Interrupt::listen(stage::CURTAIN)?.begin();
     if state == "untrusted" {

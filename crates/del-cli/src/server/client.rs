@@ -5,6 +5,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, ClientBuilder, Url};
 
+use super::{PROXIES, variable};
+
 /// How a server is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -14,6 +16,16 @@ pub(crate) enum Way {
     Here,
     /// So, and without encryption.
     Plain,
+}
+
+impl Way {
+    pub(super) fn to(url: &Url) -> Self {
+        match (url.host_str().unwrap_or_default(), url.scheme()) {
+            ("localhost" | "127.0.0.1" | "[::1]", "http") => Self::Plain,
+            ("localhost" | "127.0.0.1" | "[::1]", _) => Self::Here,
+            _ => Self::Any,
+        }
+    }
 }
 
 /// What every client of a model server has. One that lies idle while a tool runs may find its connection dead, so only
@@ -27,6 +39,22 @@ pub(crate) fn client(way: Way) -> ClientBuilder {
         // To read the certificates of the system is most of what a start costs.
         Way::Plain => client.no_proxy().tls_certs_only([]),
     }
+}
+
+/// The variable that names the proxy which stands before an address, as far as the environment says; `NO_PROXY` may except it.
+pub(super) fn proxy(url: &Url) -> Option<&'static str> {
+    let excepted = ["NO_PROXY", "no_proxy"].iter().filter_map(|name| variable(name)).any(|list| {
+        let host = url.host_str().unwrap_or_default();
+        list.split(',')
+            .map(|rule| rule.trim().trim_start_matches('.'))
+            .any(|rule| rule == "*" || (!rule.is_empty() && host.ends_with(rule)))
+    });
+    let names = match url.scheme() {
+        "https" => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+        _ => PROXIES,
+    };
+    let found = names.into_iter().find(|name| variable(name).is_some());
+    found.filter(|_| Way::to(url) == Way::Any && !excepted)
 }
 
 /// The name and the password in an address, as a header.

@@ -120,6 +120,10 @@ fn a_file_that_is_wrong_stops_what_would_use_it_and_nothing_else() {
     with(&home, &["-p", "x"], &[]).fails(52, &says);
     with(&home, &["config", "show"], &[]).fails(52, &says);
     assert_eq!(with(&home, &["config", "path"], &[]).out, format!("{path}\n"));
+    let fine = self::home("");
+    with(&fine, &["dialects", "--profile", "nope"], &[]).fails(2, "--profile: expected the name of a table");
+    let named = self::home("profile = \"nope\"\n");
+    assert_eq!(with(&named, &["dialects"], &[]).code, 52);
     assert_eq!(with(&home, &["completions", "bash"], &[]).code, 0);
     std::fs::write(file(&home), b"model = \"\xff\"").unwrap();
     with(&home, &["tools"], &[]).fails(52, "expected UTF-8");
@@ -190,9 +194,9 @@ fn every_value_is_shown_with_its_source() {
     let notes = text(&home.path().join("notes"));
     assert_eq!(shown(&got, "allow_dir"), (json!(notes), json!("file"), place(2)));
     assert_eq!(shown(&got, "toolset"), (json!("core"), json!("default"), Value::Null));
-    assert_eq!(shown(&got, "web_provider").2, "DEL_WEB_PROVIDER");
+    assert_eq!(shown(&got, "DEL_WEB_PROVIDER").2, "DEL_WEB_PROVIDER");
     let table = with(&home, &["config", "show"], &[]).out;
-    assert!(table.contains("\nmodel            two ") && table.contains(" config.toml:1\n"), "{table}");
+    assert!(table.contains("\nmodel                two ") && table.contains(" config.toml:1\n"), "{table}");
     let paths = with(&home, &["config", "path", "--json"], &[]).json();
     assert!(paths["exists"] == true && paths["mcp"].as_str().unwrap().ends_with("del/mcp.json"), "{paths:#}");
 }

@@ -72,6 +72,8 @@ fn failures_are_results_and_have_an_exit_code() {
     let cut = exec(&files, &["--json"], &READ[..READ.len() - 20]);
     assert_eq!(cut.json(), json!([]));
     assert!(cut.err.contains("the answer ended inside a call"), "{cut:#?}");
+    let unknown = exec(&files, &[], &READ.replace("read_file", "send_mail"));
+    assert!(unknown.code == 54 && unknown.out.contains("unknown tool"), "{unknown:#?}");
     exec(&files, &["/nonexistent"], "").fails(42, "cannot read");
     exec(&files, &["--dialect", "nosuch"], "").fails(2, "expected the name of a dialect");
 }

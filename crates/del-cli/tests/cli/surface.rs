@@ -32,6 +32,19 @@ fn the_version_and_the_help_are_there() {
 }
 
 #[test]
+fn what_cannot_be_written_is_an_error() {
+    for arguments in
+        [&["--help"][..], &["--version"], &["parse", "--help"], &["dialects"], &["completions", "bash"]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let ended = del(arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("no space left on device"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let got = plain(&["completions", shell]);

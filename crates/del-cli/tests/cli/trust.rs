@@ -224,7 +224,7 @@ fn a_profile_is_a_set_of_values_with_a_name() {
     let mut command = del(&["-p", "hi", "--profile", "there"]);
     let command = command.env("HOME", home.path()).env("OPENAI_BASE_URL", one.url()).env("KEY", "secret");
     assert_eq!(run(command.current_dir(home.path()), "").out, "Other.\n");
-    ask(&["--profile", "none"]).fails(52, "--profile: expected one of big, there; got `none`");
+    ask(&["--profile", "none"]).fails(2, "--profile: expected one of big, there; got `none`");
     let shown = at(&home, &home, "", &["config", "show", "--profile", "big", "--json"]).json();
     let model = shown.as_array().unwrap().iter().find(|row| row["key"] == "model").unwrap();
     assert_eq!((&model["from"], &model["place"]), (&json!("profile"), &json!("config.toml:6 (profile big)")));

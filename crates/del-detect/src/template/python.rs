@@ -103,7 +103,7 @@ impl Object for Growing {
 /// The filter `from_json`.
 pub(super) fn from_json(text: &str) -> Result<Value, Error> {
     let json: Json = serde_json::from_str(text)
-        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("expected JSON, got {error}")))?;
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("expected JSON: {error}")))?;
     Ok(value(&json))
 }
 

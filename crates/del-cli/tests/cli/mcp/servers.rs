@@ -102,8 +102,8 @@ fn servers_are_added_listed_and_removed() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(place.run(&["mcp", "remove", "web"], "").code, 0);
-    place.run(&["mcp", "remove", "web"], "").fails(1, "there is no server 'web'");
-    place.run(&["mcp", "test", "web"], "").fails(1, "there is no server 'web'");
+    place.run(&["mcp", "remove", "web"], "").fails(2, "there is no server 'web'");
+    place.run(&["mcp", "test", "web"], "").fails(2, "there is no server 'web'");
     for name in ["a__b", "a b", ""] {
         place.run(&["mcp", "add", name, "x"], "").fails(2, &format!("'{name}' is no name for a server"));
     }
