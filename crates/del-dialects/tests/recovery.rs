@@ -6,7 +6,7 @@ mod reading;
 use std::fs;
 use std::path::Path;
 
-use del_dialects::{End, FaultKind, Message, Part};
+use del_dialects::{End, FaultKind, Limits, Message, Part};
 use reading::{chunks, parser, read, spans, turn};
 
 const KINDS: [FaultKind; 15] = [
@@ -109,4 +109,20 @@ fn row(line: &str) -> Row {
     }
     let what = cells.remove(0).trim().to_owned();
     Row { what, cells: cells.iter().map(|cell| spans(cell)).collect() }
+}
+
+/// The numbers of the page are those of the code.
+#[test]
+fn the_limits_are_those_of_the_page() {
+    let Limits { depth, calls, name, held, arguments, .. } = Limits::default();
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md")).unwrap();
+    let row = |what: &str, most: String| {
+        assert!(page.contains(&format!("| {what} | {most} |")), "docs/events.md: {what} should be {most}");
+    };
+    row("calls in an answer", format!("{},{:03}", calls / 1000, calls % 1000));
+    row("the name of a call", format!("{name} bytes"));
+    row("objects and lists inside each other in arguments", depth.to_string());
+    row("arguments of a call", format!("{} MiB", arguments >> 20));
+    row("held back at a time", format!("{} MiB", held >> 20));
 }
