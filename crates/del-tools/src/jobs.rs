@@ -12,7 +12,7 @@ use crate::capture::Cleaner;
 use crate::control::{Cancel, Control};
 use crate::outcome::{Code, Failure, ToolResult, sized};
 use crate::process::{How, Running, Spec, Stream};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Fences, Sandbox};
 use crate::session::Session;
 use crate::shell::not_started;
 use crate::workspace::Workspace;
@@ -32,6 +32,7 @@ struct Job {
     session: Session,
     started: Instant,
     cancel: Cancel,
+    fences: Option<Fences>,
     state: Mutex<State>,
     /// It has ended.
     over: Condvar,
@@ -47,6 +48,7 @@ struct State {
     shown: u64,
     last: String,
     ended: Option<(String, Duration)>,
+    remark: Option<String>,
     /// That it ended was told.
     told: bool,
 }
@@ -62,6 +64,8 @@ pub struct JobState {
     pub time: Duration,
     /// How it ended, once it has.
     pub ended: Option<String>,
+    /// That the sandbox may have been in its way, where it failed and looks so.
+    pub remark: Option<String>,
     /// The last line that it wrote.
     pub last: String,
     /// Where its output lies.
@@ -122,6 +126,7 @@ impl Jobs {
             session,
             started: Instant::now(),
             cancel: Cancel::new(),
+            fences: sandbox.fences(),
             state: Mutex::default(),
             over: Condvar::new(),
         });
@@ -234,7 +239,8 @@ impl Job {
             None => (None, self.started.elapsed()),
         };
         let (command, file) = (self.command.clone(), self.file.clone());
-        JobState { id: self.id, command, time, ended, last: state.last.clone(), file }
+        let (last, remark) = (state.last.clone(), state.remark.clone());
+        JobState { id: self.id, command, time, ended, remark, last, file }
     }
 
     /// Keeps its output until it has ended.
@@ -248,6 +254,10 @@ impl Job {
         for cleaner in &mut cleaners {
             self.keep(&cleaner.finish(), &mut log);
         }
+        let failed = match &ended {
+            Ok(ended) => matches!(ended.how, How::Exited(status) if !status.success()),
+            Err(_) => false,
+        };
         let how = match ended.map(|ended| ended.how) {
             Ok(How::Exited(status)) => match status.code() {
                 Some(code) => format!("exit code {code}"),
@@ -257,7 +267,12 @@ impl Job {
             Ok(How::Cancelled) => "ended by request".to_owned(),
             Err(error) => format!("lost: {error}"),
         };
-        self.state().ended = Some((how, self.started.elapsed()));
+        let mut state = self.state();
+        state.remark = self.fences.as_ref().filter(|_| failed).and_then(|fences| {
+            fences.remark(&part(&self.file, state.written.saturating_sub(SHOWN), state.written))
+        });
+        state.ended = Some((how, self.started.elapsed()));
+        drop(state);
         self.over.notify_all();
     }
 

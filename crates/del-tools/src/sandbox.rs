@@ -25,6 +25,7 @@ use crate::guardian;
 use crate::limits::{self, Limits};
 use crate::scratch::Scratch;
 use kernel::{Bubble, Hold, Launcher, sealed};
+pub(crate) use said::Fences;
 
 /// How commands are to be confined.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -116,6 +116,7 @@ impl Toolbox {
         self.definitions.retain(|definition| kept.contains(&definition.entry.name));
         let foreign = self.foreign.iter().map(|tool| tool.tool().clone());
         self.tools = self.definitions.iter().map(Definition::tool).chain(foreign).collect();
+        self.describe();
         Ok(())
     }
 
@@ -138,8 +139,23 @@ impl Toolbox {
             return;
         }
         self.context.jobs = Some(Jobs::default());
-        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.name == run_command::TOOL.name) {
-            tool.description.push_str(run_command::IN_BACKGROUND);
+        self.describe();
+    }
+
+    /// What runs commands says in its definition what they cannot do here, and where they may run in the background.
+    fn describe(&mut self) {
+        let commands = |definition: &&Definition| definition.entry.name == run_command::TOOL.name;
+        let Some(definition) = self.definitions.iter().find(commands) else { return };
+        let mut description = definition.tool().description;
+        if let Some(fences) = self.context.sandbox.fences() {
+            description.push(' ');
+            description.push_str(&fences.limits());
+        }
+        if self.context.jobs.is_some() {
+            description.push_str(run_command::IN_BACKGROUND);
+        }
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.name == definition.name) {
+            tool.description = description;
         }
     }
 
@@ -157,6 +173,7 @@ impl Toolbox {
     /// those that `confinement` names. Fails when the kernel does not offer what is needed; then nothing has changed.
     pub fn confine(&mut self, confinement: &Confinement) -> Result<(), SandboxError> {
         self.context.sandbox = Sandbox::new(confinement, self.context.workspace.writable())?;
+        self.describe();
         Ok(())
     }
 

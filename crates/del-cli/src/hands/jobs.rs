@@ -92,20 +92,26 @@ impl Hands {
             return Failure::new(Code::NotFound, cause).into();
         };
         let output = if output.trim().is_empty() { "(no new output)" } else { output.trim_end() };
-        ToolResult::success(format!("{state}\n\n{output}"))
+        let mut result = ToolResult::success(format!("{state}\n\n{output}"));
+        state.remark.iter().for_each(|remark| result.note(remark));
+        result
     }
 
     /// Tells the user of jobs that have ended; the model is told with what it is told next.
     pub(crate) fn hear_jobs(&mut self) {
         for state in self.toolbox.jobs().map(Jobs::take_ended).unwrap_or_default() {
             crate::say(&state);
+            state.remark.iter().for_each(crate::say);
             self.over.push(state);
         }
     }
 
     /// What the model has not been told yet of jobs that have ended.
     pub(crate) fn take_over(&mut self) -> Vec<String> {
-        let told = |state: JobState| format!("[{state}; its output: {}]", state.file.display());
+        let told = |state: JobState| {
+            let remark = state.remark.as_ref().map(|remark| format!("\n{remark}")).unwrap_or_default();
+            format!("[{state}; its output: {}]{remark}", state.file.display())
+        };
         std::mem::take(&mut self.over).into_iter().map(told).collect()
     }
 

@@ -64,10 +64,13 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
         result.data.as_ref().is_some_and(|data| data.get("exit_code").or(data.get("seconds")).is_some());
     let lines: Vec<&str> = if ran { output(text) } else { text.lines().collect() };
     let few = lines.len() <= FEW;
+    // What Del says of it stands behind it, in brackets.
+    let note = lines.last().copied().filter(|line| ran && line.starts_with('[') && line.ends_with(']'));
     let rows = |line: &str| {
+        let whole = few || note == Some(line);
         let line = visible(&line.get(margin..).unwrap_or_default().replace('\t', "  ")).into_owned();
         // What went wrong is worth more than one row, and so is what says little.
-        if (result.ok || ran) && !few { cut(&line, width) } else { wrap::rows(&line, width, 0) }
+        if (result.ok || ran) && !whole { cut(&line, width) } else { wrap::rows(&line, width, 0) }
     };
     let all = lines.into_iter().map(rows).collect::<Vec<_>>().join("\n");
     let all: Vec<&str> = all.lines().collect();

@@ -14,39 +14,70 @@ const REFUSED_WRITES: [&str; 6] = [
     "Access is denied",
 ];
 /// How they say that there is no network.
-const NO_NETWORK: [&str; 14] = [
+const NO_NETWORK: [&str; 18] = [
     "Operation not permitted",
     "operation not permitted",
     "EPERM",
-    "Could not resolve host",
-    "Couldn't resolve host",
-    "Temporary failure in name resolution",
+    "ould not resolve",
+    "ouldn't resolve",
+    "nable to resolve",
+    "Temporary failure resolving",
     "failure in name resolution",
+    "failed to lookup address",
     "Name or service not known",
     "Network is unreachable",
     "EAI_AGAIN",
     "ENOTFOUND",
     "getaddrinfo",
     "dial tcp",
+    "dial unix",
     "socket: ",
+    "cannot create socket",
 ];
 
-impl Sandbox {
+/// What a sandbox keeps from commands, to say so.
+#[derive(Debug, Clone)]
+pub(crate) struct Fences {
+    /// The directories in which they may write.
+    places: String,
+    network: bool,
+}
+
+impl Fences {
     /// What to pass when the output of a program that failed looks as if the sandbox had been in its way.
     pub(crate) fn remark(&self, output: &str) -> Option<String> {
-        if matches!(self.level, Level::Off | Level::None) {
-            return None;
-        }
         let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
         let mut remedies = Vec::new();
         if says(&REFUSED_WRITES) {
-            remedies.push(format!("commands write only in {} (--allow-dir DIR adds one)", self.places()));
+            remedies.push(format!("commands write only in {} (--allow-dir DIR adds one)", self.places));
         }
         if !self.network && says(&NO_NETWORK) {
             remedies.push("commands have no network (--allow-network gives it)".to_owned());
         }
         (!remedies.is_empty())
             .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
+    }
+
+    /// The same for whoever is to run commands and has not tried yet.
+    pub(crate) fn limits(&self) -> String {
+        let network = if self.network { "" } else { " and have no network" };
+        format!(
+            "A sandbox holds commands: they write only in {}{network}. Where that is too little, tell the user.",
+            self.places
+        )
+    }
+}
+
+impl Sandbox {
+    /// What commands are kept from, if they are.
+    pub(crate) fn fences(&self) -> Option<Fences> {
+        let held = !matches!(self.level, Level::Off | Level::None);
+        held.then(|| Fences { places: self.places(), network: self.network })
+    }
+
+    /// What [`Fences::remark`] says.
+    pub(crate) fn remark(&self, output: &str) -> Option<String> {
+        self.fences()?.remark(output)
     }
 
     fn places(&self) -> String {

@@ -214,8 +214,10 @@ impl RunCommand {
     fn result(&self, context: &Context, output: Output<'_>, ended: Ended) -> ToolResult {
         let shown = output.show(context, true);
         let seconds = ended.took.as_secs_f64();
+        let mut failed = false;
         let mut result = match ended.how {
             How::Exited(status) => {
+                failed = !status.success();
                 let head = headline(status, seconds);
                 ToolResult::success(format!("{head}\n\n{}", shown.text)).with_data(facts(status, seconds))
             }
@@ -225,6 +227,7 @@ impl RunCommand {
                 ToolResult { ok: false, ..ToolResult::success(text).with_data(data) }
             }
             How::TimedOut => {
+                failed = true;
                 let text = format!(
                     "Error: command timed out after {} s and was killed (process group). Partial output:\n\n{}\n\nUse a larger timeout (max {MAX_TIMEOUT}) or run it in the background.",
                     self.timeout, shown.text
@@ -239,6 +242,12 @@ impl RunCommand {
             let pids: Vec<_> = ended.background.iter().map(|process| process.pid.to_string()).collect();
             result.note(&format!("[background processes still running: {}]", pids.join(", ")));
             context.background.lock().unwrap_or_else(PoisonError::into_inner).extend(ended.background);
+        }
+        if failed && let Some(remark) = context.sandbox.remark(&shown.text) {
+            result.note(&remark);
+            if let Some(data) = result.data.as_mut() {
+                data["sandbox"] = remark.into();
+            }
         }
         if shell::only_changes_directory(&self.command) {
             result.note("Note: the working directory does not persist; pass working_directory.");

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::time::Duration;
 
-use del_tools::{Approval, Confinement, Gate, Level, Need, Verdict};
+use del_tools::{Approval, Cancel, Confinement, Gate, Level, Need, Verdict};
 use serde_json::json;
 
 use crate::desk::Desk;
@@ -78,6 +79,35 @@ fn the_project_and_the_temporary_directory_are_written_and_the_rest_is_read() {
 }
 
 #[test]
+fn a_command_that_the_sandbox_stopped_says_so_and_no_other_one_does() {
+    let Some(desk) = confined(false) else { return };
+    let text = run(&desk, "echo x > ../outside/new");
+    let places = desk.toolbox.tools().iter().find(|tool| tool.name == "run_command").unwrap();
+    let root = desk.toolbox.directory().display().to_string();
+    assert!(
+        text.contains("[the sandbox may have been in the way: ") && text.contains("--allow-dir"),
+        "{text}"
+    );
+    assert!(text.contains(&root) && places.description.contains(&root), "{text} {}", places.description);
+    assert!(places.description.contains("have no network"), "{}", places.description);
+    for other in ["echo Permission denied", "echo no such thing; exit 3"] {
+        let text = run(&desk, other);
+        assert!(!text.contains("[the sandbox"), "{text}");
+    }
+}
+
+#[test]
+fn a_command_in_the_background_that_the_sandbox_stopped_says_so() {
+    let Some(mut desk) = confined(false) else { return };
+    desk.toolbox.let_jobs();
+    run(&desk, "sleep 0.1; echo x > ../outside/new &");
+    let jobs = desk.toolbox.jobs().unwrap();
+    jobs.wait(1, Duration::from_secs(60), &Cancel::new());
+    let state = jobs.get(1).unwrap();
+    assert!(state.remark.is_some_and(|remark| remark.contains("--allow-dir")), "{:?}", jobs.get(1));
+}
+
+#[test]
 fn there_is_no_network_unless_it_is_allowed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -86,6 +116,10 @@ fn there_is_no_network_unless_it_is_allowed() {
         for command in [connect.clone(), format!("sh -c \"{connect}\"")] {
             let text = run(&desk, &command);
             assert!(text.starts_with("Failed") && !text.contains("STDOUT:\nconnected"), "{text}");
+            assert!(
+                text.contains("[the sandbox may have been in the way: commands have no network"),
+                "{text}"
+            );
         }
         listener.set_nonblocking(true).unwrap();
         assert!(listener.accept().is_err(), "somebody came through");
@@ -292,7 +326,7 @@ fn safe_commands_cannot_be_led_outside_while_they_run() {
             let text = std::thread::scope(|scope| {
                 let called = scope.spawn(|| run(&desk, command));
                 // Whenever this comes, nothing outside may be read.
-                std::thread::sleep(std::time::Duration::from_millis(700));
+                std::thread::sleep(Duration::from_millis(700));
                 fs::rename(desk.work().join("a"), desk.work().join("was")).unwrap();
                 std::os::unix::fs::symlink(desk.outside(), desk.work().join("a")).unwrap();
                 called.join().unwrap()

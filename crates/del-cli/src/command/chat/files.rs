@@ -35,6 +35,9 @@ impl Chat {
             // It did not end by itself, or did not begin; what it wrote stands there already.
             None => say(&self.paint.yellow(visible(result.text.lines().next().unwrap_or_default()))),
         }
+        if let Some(remark) = data["sandbox"].as_str() {
+            say(&self.paint.yellow(visible(remark)));
+        }
     }
 
     fn run_shell(&self, command: &str) -> ToolResult {
