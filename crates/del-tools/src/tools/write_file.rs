@@ -36,6 +36,8 @@ struct WriteFile {
     old: Option<Loaded>,
     difference: Difference,
     was_seen: bool,
+    /// The file has this content already, and is none that asks to be touched: nothing is done to it.
+    unchanged: bool,
     notes: Vec<&'static str>,
 }
 
@@ -62,7 +64,9 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         text = crlf(&text);
         notes.push("[lines end in CRLF, as the project says]");
     }
-    Ok(Box::new(WriteFile { place, content: text, old, difference, was_seen, notes }))
+    let same = old.as_ref().is_some_and(|old| old.bytes == text.as_bytes());
+    let unchanged = same && context.caution(&place).is_none();
+    Ok(Box::new(WriteFile { place, content: text, old, difference, was_seen, unchanged, notes }))
 }
 
 /// The content to write: JSON that was not sent as text becomes text, a fence around the whole of it goes.
@@ -109,7 +113,7 @@ fn existing(context: &Context, place: &Place) -> Result<Option<Loaded>, Failure>
 
 impl Job for WriteFile {
     fn class(&self) -> Class {
-        Class::Write
+        if self.unchanged { Class::Read } else { Class::Write }
     }
 
     fn question(&self, context: &Context) -> Result<Question, Failure> {

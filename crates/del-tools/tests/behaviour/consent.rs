@@ -30,6 +30,25 @@ fn verdict(desk: &Desk, gate: &Gate, tool: &str, arguments: &serde_json::Value) 
 }
 
 #[test]
+fn a_write_that_changes_nothing_needs_no_question_unless_the_file_does() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    desk.put(".env", "a\n");
+    let gate = Gate::new(Approval::Ask);
+    let write = |path: &str, content: &str| {
+        verdict(&desk, &gate, "write_file", &json!({"path": path, "content": content}))
+    };
+    assert_eq!(write("a.txt", "a\n"), Verdict::Run);
+    assert_eq!(write("a.txt", "b\n"), Verdict::Ask);
+    assert_eq!(write("new.txt", ""), Verdict::Ask);
+    assert_eq!(write(".env", "a\n"), Verdict::Ask);
+    let mut strict = Gate::new(Approval::Yolo);
+    strict.deny(Rule::parse("write_file(*.txt)").unwrap());
+    let denied = verdict(&desk, &strict, "write_file", &json!({"path": "a.txt", "content": "a\n"}));
+    assert!(matches!(denied, Verdict::Deny(_)), "{denied:?}");
+}
+
+#[test]
 fn each_mode_asks_for_what_it_should() {
     let desk = Desk::new();
     desk.put("a.txt", "a\n");
