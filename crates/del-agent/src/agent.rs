@@ -3,6 +3,7 @@
 mod answer;
 mod asking;
 mod compact;
+mod patience;
 mod refusal;
 
 use std::sync::Arc;
@@ -292,16 +293,19 @@ impl Agent {
                 self.read(reading, tries, &input, watch)
             }
             (State::Reading { reading, tries }, Input::HungUp(reason)) => {
-                self.hung_up(*reading, tries, reason, watch)
+                patience::reached(self.hung_up(*reading, tries, reason, watch))
             }
-            (State::Asking { tries }, Input::HungUp(reason) | Input::Unreachable(reason)) => {
-                self.unreachable(tries, reason, watch)
+            (State::Asking { tries }, Input::Unreachable(reason)) => self.unreachable(tries, reason, watch),
+            (State::Asking { tries }, Input::HungUp(reason)) => {
+                patience::reached(self.unreachable(tries, reason, watch))
             }
+            (State::Asking { tries }, Input::Silent) => self.silent(None, tries, watch),
+            (State::Reading { reading, tries }, Input::Silent) => self.silent(Some(*reading), tries, watch),
             (State::Asking { tries }, Input::Astray(reason)) => {
                 Effect::Failed(Failure::Unreachable { reason: reason.to_owned(), tries })
             }
             (State::Asking { tries }, Input::Refused { status, body, retry_after }) => {
-                let error = ApiError::from_response(status, body);
+                let error = patience::asking_to_wait(ApiError::from_response(status, body), retry_after);
                 self.refused(tries, Some(status), error, retry_after, watch)
             }
             (State::Counting, Input::Counted(tokens)) => {

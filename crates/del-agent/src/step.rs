@@ -23,8 +23,10 @@ pub enum Input<'a> {
     Unreachable(&'a str),
     /// The server cannot be reached so, however often it is tried: it leads to another address. Says why.
     Astray(&'a str),
-    /// The connection broke inside the body. Says why.
+    /// The connection stood, and broke before the body or inside it. Says why.
     HungUp(&'a str),
+    /// The connection stands, and nothing has come for as long as anybody waits.
+    Silent,
     /// An answer with a status of 400 or more.
     Refused {
         /// The status.
@@ -58,6 +60,7 @@ impl Input<'_> {
             Self::Unreachable(_) => "a failed connection",
             Self::Astray(_) => "a connection that leads elsewhere",
             Self::HungUp(_) => "a broken connection",
+            Self::Silent => "silence",
             Self::Refused { .. } => "a refusal",
             Self::Results(_) => "results",
             Self::Counted(_) => "a number of tokens",
@@ -115,6 +118,24 @@ pub enum Failure {
     Unreachable {
         /// Why.
         reason: String,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// The server was reached, and hung up before it answered.
+    #[error(
+        "the model server was reached, but hung up before it answered ({reason}; tries: {tries}). Its own log may say why"
+    )]
+    NoAnswer {
+        /// Why.
+        reason: String,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// The server was reached, and said nothing for as long as anybody waits.
+    #[error(
+        "the model server was reached, but said nothing in time (tries: {tries}). It may load the model or read a long prompt, which --first-byte-timeout gives more time for; or it hangs, and has to be started anew"
+    )]
+    Silent {
         /// How often it was tried.
         tries: u32,
     },

@@ -43,8 +43,30 @@ fn a_busy_server_says_when() {
         Effect::Wait { milliseconds: 1000 }
     );
     request(talk.step(Input::Waited));
-    let failure = failure(talk.refuse(429, "", Some(3_600_000)));
+    let failure = failure(talk.refuse(429, r#"{"error":{"message":"Slow down."}}"#, Some(7_200_000)));
     assert!(matches!(failure, Failure::Refused { status: Some(429), .. }), "{failure:?}");
+    assert!(failure.to_string().contains("Slow down; the server asks to wait 2 h"), "{failure}");
+}
+
+#[test]
+fn a_server_that_is_silent_is_tried_twice_and_one_that_hangs_up_is_not_called_away() {
+    let mut talk = asked();
+    assert_eq!(talk.step(Input::Silent), Effect::Wait { milliseconds: 500 });
+    request(talk.step(Input::Waited));
+    assert_eq!(failure(talk.step(Input::Silent)), Failure::Silent { tries: 2 });
+    // A thought is none of the answer.
+    let mut talk = asked();
+    let thought = sse(&[json!({"choices": [{"delta": {"reasoning_content": "well"}}]})]);
+    assert_eq!(talk.step(Input::Bytes(thought.as_bytes())), Effect::Continue);
+    assert_eq!(talk.step(Input::Silent), Effect::Wait { milliseconds: 500 });
+    let mut talk = asked();
+    for _ in 0..4 {
+        assert!(matches!(talk.step(Input::HungUp("reset")), Effect::Wait { .. }));
+        request(talk.step(Input::Waited));
+    }
+    let failure = failure(talk.step(Input::HungUp("reset")));
+    assert!(matches!(failure, Failure::NoAnswer { tries: 5, .. }), "{failure:?}");
+    assert!(!failure.to_string().contains("Start it"), "{failure}");
 }
 
 #[test]
