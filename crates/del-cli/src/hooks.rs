@@ -201,7 +201,7 @@ impl Hooks {
         }
         .run(cancel);
         drop(busy);
-        let reply = answer::read(hook, left, several);
+        let reply = answer::read(hook, left, several, cancel.is_cancelled());
         if !reply.shown.is_empty() {
             let (text, failed) = (reply.shown.join("; "), reply.failed);
             watch.hook(&Told { event: hook.event, command: name, text, failed });

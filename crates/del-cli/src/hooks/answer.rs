@@ -50,14 +50,16 @@ impl Decision {
 }
 
 /// Understands what a hook left behind. `several`: the call that it was told of holds others, or is held by one.
-pub(super) fn read(hook: &Hook, left: io::Result<Left>, several: bool) -> Reply {
+/// `stopped`: the user stopped what it was told of.
+pub(super) fn read(hook: &Hook, left: io::Result<Left>, several: bool, stopped: bool) -> Reply {
     let left = match left {
         Ok(left) => left,
         Err(error) => return broken(hook, &format!("it cannot be started: {error}")),
     };
     let complaint = left.stderr.trim();
     match left.code {
-        None => broken(hook, "it was ended: it took too long, or you stopped it"),
+        None if stopped => broken(hook, "you stopped it"),
+        None => broken(hook, &format!("it took longer than {} s and was ended", hook.timeout.as_secs())),
         Some(0) => answer(hook, left.stdout.trim(), several),
         Some(BLOCKS) => {
             let mut reply = Reply::default();
@@ -200,7 +202,7 @@ mod tests {
     fn exit_codes_and_json_mean_what_they_mean_elsewhere() {
         let said = |event, code, stdout: &str, stderr: &str| {
             let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
-            read(&hook(event, false), Ok(Left { code, stdout, stderr }), false)
+            read(&hook(event, false), Ok(Left { code, stdout, stderr }), false, false)
         };
         let deny = |why: &str| Decision::Deny(why.to_owned());
         assert_eq!(said(PreToolUse, Some(2), "", "no\n").decision, deny("no"));
@@ -249,7 +251,7 @@ mod tests {
                 "{{\"hookSpecificOutput\": {{\"permissionDecision\": \"{decision}\", \"updatedInput\": {{}}}}}}"
             );
             let left = Left { code: Some(0), stdout, stderr: String::new() };
-            read(&hook(PreToolUse, of_project), Ok(left), several).shown.join("; ")
+            read(&hook(PreToolUse, of_project), Ok(left), several, false).shown.join("; ")
         };
         assert!(shown(false, false, "allow").contains("changed the arguments"));
         for (of_project, several, decision) in
@@ -273,5 +275,15 @@ mod tests {
         said.take(reply(Decision::Deny("d".to_owned())), &theirs);
         said.take(reply(Decision::Ask("a".to_owned())), &own);
         assert_eq!(said.decision, Decision::Deny("d".to_owned()));
+    }
+
+    #[test]
+    fn a_hook_that_was_ended_says_by_whom() {
+        let said = |stopped| {
+            let left = Left { code: None, stdout: String::new(), stderr: String::new() };
+            read(&hook(PreToolUse, false), Ok(left), false, stopped).shown.join("; ")
+        };
+        assert!(said(false).contains("it took longer than 1 s and was ended"), "{}", said(false));
+        assert!(said(true).contains("you stopped it"), "{}", said(true));
     }
 }
