@@ -58,12 +58,20 @@ impl Hands {
         match calls.into_iter().find(|call| !only.tools.contains(&call.tool)) {
             None => Ok(()),
             Some(call) => {
-                let names = only.tools.join(", ");
-                let cause =
-                    format!("{} may not be called now: {} lets only {names} be.", call.tool, only.whose);
+                let names = self.called(&only.tools).join(", ");
+                let called = self.called(std::slice::from_ref(&call.tool));
+                let name = called.first().copied().unwrap_or(&call.tool);
+                let cause = format!("{name} may not be called now: {} lets only {names} be.", only.whose);
                 Err(Failure::new(Code::Denied, cause))
             }
         }
+    }
+
+    /// What the model calls these tools, which rules have names of their own for. Those that it has not are left out.
+    fn called(&self, tools: &[String]) -> Vec<&str> {
+        let own = |name: &str| self.toolbox.spelt_out(name, "{}").into_iter().next().map(|call| call.tool);
+        let offered = self.toolbox.tools().iter().map(|tool| tool.name.as_str());
+        offered.filter(|name| own(name).is_some_and(|own| tools.contains(&own))).collect()
     }
 
     /// What a skill says.

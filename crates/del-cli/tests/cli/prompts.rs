@@ -7,7 +7,7 @@ use crate::del::{Run, del, directory, run, text};
 use crate::server::{Server, calls, says};
 use crate::terminal::Terminal;
 
-const REVIEW: &str = "---\ndescription: Review a file\nargument-hint: FILE\nallowed-tools: Read, Bash(git diff:*)\n---\n\
+const REVIEW: &str = "---\ndescription: Review a file\nargument-hint: FILE\nallowed-tools: Read, Grep, Bash(git diff:*)\n---\n\
     Review $1 for $ARGUMENTS.\n";
 const SKILL: &str =
     "---\nname: release\ndescription: How to make a release\n---\nBump the version, then tag.\n";
@@ -48,6 +48,10 @@ fn a_command_of_the_projects_asks_what_it_says_once_it_is_trusted() {
     // It can only narrow what may be called, here to less than `--unsafe` lets pass.
     let denied = seen[1].body["messages"].to_string();
     assert!(denied.contains("write_file may not be called now: /review"), "{denied}");
+    assert!(
+        denied.contains("lets only read_file, grep_search, run_command be"),
+        "by the names that it has: {denied}"
+    );
     assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "x\n");
     std::fs::write(files.path().join(".claude/commands/review.md"), "Other words.").unwrap();
     ask("/review a.txt").fails(55, "have not agreed");
