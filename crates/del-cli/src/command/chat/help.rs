@@ -123,9 +123,34 @@ fn columns(rows: impl Iterator<Item = (String, String)>) -> String {
     })
 }
 
+/// Commands that people know from elsewhere and that mean none of these, or more than one, and what does it here.
+const ELSEWHERE: [(&[&str], &str); 12] = [
+    (
+        &["rewind", "restore", "checkpoint", "checkpoints", "revert"],
+        "`/undo` takes changes of files back, and `/fork` goes on as another conversation, so that this one stays",
+    ),
+    (&["vim", "vi"], "the line has keys of Emacs, and Ctrl-G opens your editor"),
+    (&["theme", "color", "colors"], "colours are the terminal's own"),
+    (
+        &["memory", "remember"],
+        "`AGENTS.md` is a file: change it, with the model or without; `/init` writes one",
+    ),
+    (&["ask", "code", "architect", "chat"], "`/mode plan` changes nothing, and `/mode ask` asks first"),
+    (&["tokens", "usage"], "`/context` says what fills the context, and `/status` what was used"),
+    (&["run", "shell", "bash", "sh"], "`!COMMAND` runs a command of yours"),
+    (&["mention", "add", "file", "files", "read"], "`@PATH` in a question attaches a file"),
+    (&["paste", "image"], "paste as ever, also the path of an image"),
+    (&["agents", "agent"], "the model gives tasks to sub-agents by itself; ask it to"),
+    (&["config", "settings"], "`del config edit` in a shell changes the configuration file"),
+    (&["login", "logout", "connect"], "keys are variables of the environment, which `--api-key-env` names"),
+];
+
 /// What is said to a command that there is none of.
 pub(super) fn unknown(word: &str) -> String {
     let name = word.trim_start_matches('/');
+    if let Some((_, words)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&name)) {
+        return format!("there is no command {}: {words}", visible(word));
+    }
     let names: Vec<&str> = COMMANDS.iter().flat_map(|command| command.names).copied().collect();
     let mut meant: Vec<&str> = names.iter().copied().filter(|known| known.starts_with(name)).collect();
     if meant.is_empty() {
@@ -149,6 +174,17 @@ pub(super) fn unfit(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_call_otherwise_is_named_rightly_and_hides_no_command() {
+        let told = unknown("/rewind");
+        assert!(told.contains("`/undo`") && !told.contains("redo"), "{told}");
+        assert!(!unknown("/restore").contains("editor"));
+        for name in ELSEWHERE.iter().flat_map(|(names, _)| *names) {
+            assert!(COMMANDS.iter().all(|command| !command.names.contains(name)), "{name}");
+        }
+        assert!(unknown("/modle").contains("did you mean /mode"));
+    }
 
     #[test]
     fn the_short_help_fits_a_screen_and_names_every_command() {
