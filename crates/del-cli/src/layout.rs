@@ -23,12 +23,12 @@ pub(crate) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
     for (place, line) in lines.into_iter().enumerate() {
         match line {
             Line::Other(line) if place == 0 => {
-                out.extend(rows(line, columns).into_iter().map(|row| paint.bold(row)));
+                out.extend(words_of(line, columns).into_iter().map(|row| paint.bold(row)));
             }
             Line::Other(line) if line.starts_with("! ") => {
                 out.extend(sentence(line, columns).into_iter().map(|row| paint.yellow(row)));
             }
-            Line::Other(line) => out.extend(rows(line, columns)),
+            Line::Other(line) => out.extend(words_of(line, columns)),
             Line::File(name) => out.extend(rows(&name, columns).into_iter().map(|row| paint.bold(row))),
             Line::Gap => out.push(paint.dim(format!("{:>digits$} …", ""))),
             Line::Note(line) => out.push(paint.dim(format!("{:>digits$} {line}", ""))),
@@ -100,6 +100,29 @@ fn rows(line: &str, columns: usize) -> Vec<String> {
     rows_behind(line, columns, GOES_ON)
 }
 
+/// The same, each row with whole words, as far as they are not as long as half of one. No character is left out.
+fn words_of(line: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(20);
+    let (mut out, mut rest, mut mark) = (Vec::new(), line, "");
+    loop {
+        let row = rows_behind(&format!("{mark}{rest}"), columns, GOES_ON).swap_remove(0);
+        // Tabs became spaces, which stand in no word.
+        let tabs = rest.contains('\t');
+        let shown = &row[mark.len()..];
+        if tabs || shown.len() >= rest.len() {
+            out.extend(rows_behind(&format!("{mark}{rest}"), columns, GOES_ON));
+            return out;
+        }
+        let next = rest[shown.len()..].starts_with(' ');
+        let word = shown.rfind(' ').map(|space| space + 1).filter(|_| !next);
+        let fits = |at: &usize| wrap::width(&shown[*at..]) <= columns / 2 && !shown[..*at].trim().is_empty();
+        let end = word.filter(fits).unwrap_or(shown.len());
+        out.push(format!("{mark}{}", &shown[..end]));
+        rest = &rest[end..];
+        mark = GOES_ON;
+    }
+}
+
 /// The same, with what begins the rows that go on.
 fn rows_behind(line: &str, columns: usize, mark: &str) -> Vec<String> {
     let columns = columns.max(20);
@@ -138,6 +161,9 @@ mod tests {
             ["short", "  $ 0123456789abcdef", "  ↪ ghijklmnopqrstuv", "  ↪ wxyz"]
         );
         assert_eq!(plain("日本語日本語日本語日本語", 20), ["日本語日本語日本語日", "  ↪ 本語"]);
+        let command = "  $ cargo test --workspace --locked -- --nocapture";
+        let rows = plain(&format!("x\n{command}"), 30);
+        assert_eq!(rows[1..], ["  $ cargo test --workspace ", "  ↪ --locked -- --nocapture"]);
         assert_eq!(plain("a\tb", 80), ["a       b"]);
         assert_eq!(plain("x\n! asks because of something", 20), ["x", "! asks because", "  ↪ of something"]);
         let long = format!("x\n! see {}", "y".repeat(30));
