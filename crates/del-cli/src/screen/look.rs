@@ -80,10 +80,16 @@ pub(crate) fn is_unicode() -> bool {
 
 /// Columns that text is laid out in on standard output: long lines are hard to read.
 pub(crate) fn columns() -> usize {
-    const WIDEST: usize = 110;
-    // The last column stays free: what fills it leaves the cursor between two rows.
-    terminal::stdout_width().map_or(WIDEST, |width| width.saturating_sub(1).clamp(16, WIDEST))
+    all_columns().min(WIDEST)
 }
+
+/// Columns that there are on standard output, for what is wider.
+pub(crate) fn all_columns() -> usize {
+    // The last column stays free: what fills it leaves the cursor between two rows.
+    terminal::stdout_width().map_or(WIDEST, |width| width.saturating_sub(1).max(16))
+}
+
+const WIDEST: usize = 110;
 
 /// A text in ASCII, for terminals that read no UTF-8: there, bytes of other characters could be controls.
 pub(crate) fn in_ascii(text: &str) -> String {

@@ -69,6 +69,11 @@ impl Markdown {
         self.flow.resize(width);
     }
 
+    /// Tables may have so many columns, where that is more.
+    pub(crate) fn give_tables(&mut self, columns: usize) {
+        self.table.room = columns;
+    }
+
     /// What can be written now that this came.
     pub(crate) fn push(&mut self, text: &str) -> String {
         text.chars().for_each(|c| self.character(c));
@@ -237,6 +242,19 @@ mod tests {
     fn whole(text: &str, width: usize, colour: bool) -> String {
         let mut markdown = Markdown::new(width, colour);
         markdown.push(text) + &markdown.finish()
+    }
+
+    #[test]
+    fn a_table_takes_the_room_that_there_is_and_text_behind_it_does_not() {
+        let cell = "value of a column";
+        let row = format!("| {} |\n", [cell; 4].join(" | "));
+        let text = format!("{row}|---|---|---|---|\n{row}\n{}\n", "word ".repeat(20));
+        let mut markdown = Markdown::new(40, false);
+        markdown.give_tables(100);
+        let rows = markdown.push(&text) + &markdown.finish();
+        assert!(rows.starts_with(&[cell; 4].join(" │ ")), "{rows}");
+        let behind = rows.split("\n\n").nth(1).unwrap();
+        assert!(behind.lines().all(|row| row.chars().count() <= 40), "{rows}");
     }
 
     #[test]

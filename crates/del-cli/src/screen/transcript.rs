@@ -145,6 +145,7 @@ impl Transcript {
         match &mut self.markdown {
             Some(markdown) => {
                 markdown.resize(look::columns());
+                markdown.give_tables(look::all_columns());
                 let rows = markdown.push(&text);
                 // Whoever hears what is done need not hear of each table.
                 let table = markdown.holds_table() && !self.look.plain;

@@ -9,6 +9,8 @@ use super::inline;
 #[derive(Debug, Default)]
 pub(super) struct Table {
     lines: Vec<String>,
+    /// Columns that it may have, where that is more than text has: rows of a table are not read from end to end.
+    pub(super) room: usize,
     /// Rows are heard, one after the other, and not seen beside each other.
     pub(super) spoken: bool,
 }
@@ -37,6 +39,11 @@ impl Table {
     /// Writes it. Lines that only look like a table stay as they are.
     pub(super) fn write(&mut self, flow: &mut Flow) {
         let lines = std::mem::take(&mut self.lines);
+        if lines.is_empty() {
+            return;
+        }
+        let width = flow.width();
+        flow.resize(width.max(self.room));
         match lines.get(1).and_then(|line| sides(line)) {
             Some(_) if self.spoken => speak(&lines, flow),
             Some(sides) if write(&lines, &sides, flow) => {}
@@ -49,6 +56,7 @@ impl Table {
                 }
             }
         }
+        flow.resize(width);
     }
 }
 
