@@ -364,24 +364,28 @@ fn what_a_project_brings_along_counts_once_it_is_trusted() {
         ("a.txt", "one\n"),
     ]);
     let script = || vec![write_a("2\n"), says("Done.")];
-    let go = |server: &Server| {
+    let go = |server: &Server, question: &str| {
         let child = start(server, home.path(), &["--unsafe"]);
         drive(child, "no", async |agent, _| {
             let session = open(&agent, &files).await?;
-            ask(&agent, &session, "/review a.txt").await
+            ask(&agent, &session, question).await
         })
     };
     let server = Server::new(script());
-    go(&server);
+    go(&server, "please /review a.txt");
     assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "2\n");
-    assert_eq!(server.completions()[0].body["messages"][1]["content"], "/review a.txt");
+    assert_eq!(server.completions()[0].body["messages"][1]["content"], "please /review a.txt");
+    // A command that there is none of is no question.
+    let server = Server::new(script());
+    go(&server, "/review a.txt");
+    assert!(server.completions().is_empty());
 
     std::fs::write(files.path().join("a.txt"), "one\n").unwrap();
     let mut trust = del(&["trust", "--yes"]);
     trust.current_dir(files.path()).env("XDG_STATE_HOME", home.path());
     assert_eq!(run(&mut trust, "").code, 0);
     let server = Server::new(script());
-    let (_, seen) = go(&server);
+    let (_, seen) = go(&server, "/review a.txt");
     assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "one\n");
     let told = server.completions()[1].body["messages"].to_string();
     assert!(told.contains("Look at a.txt closely.") && told.contains("It is Monday."), "{told}");

@@ -65,6 +65,18 @@ pub(super) fn read(question: &str) -> Option<Command<'_>> {
     Some(Command { name: *name, rest: rest.trim() })
 }
 
+/// What is said to a command that there is none of; nothing where a question merely begins with a path.
+pub(super) fn unknown(question: &str, prompts: &[Prompt]) -> Option<String> {
+    let word = question.trim().strip_prefix('/')?.split_whitespace().next()?;
+    if word.contains('/') || !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let names =
+        COMMANDS.iter().map(|(_, name, ..)| *name).chain(prompts.iter().map(|prompt| prompt.name.as_str()));
+    let names: Vec<String> = names.map(|name| format!("`/{name}`")).collect();
+    Some(format!("There is no command `/{word}` here; there are {}.", names.join(", ")))
+}
+
 impl Worker {
     pub(super) fn command(&mut self, Command { name, rest }: Command<'_>) -> Result<StopReason> {
         let plain = Paint::plain();
@@ -125,5 +137,8 @@ mod tests {
         assert_eq!(read("/compact the plan\n"), Some(Command { name: Name::Compact, rest: "the plan" }));
         assert_eq!(read("/etc/hosts is what?"), None);
         assert_eq!(read("undo"), None);
+        assert!(unknown("/nosuch thing", &[]).is_some_and(|told| told.contains("`/undo`")));
+        assert_eq!(unknown("/etc/hosts is what?", &[]), None);
+        assert_eq!(unknown("what is /nosuch", &[]), None);
     }
 }

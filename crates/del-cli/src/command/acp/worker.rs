@@ -70,7 +70,11 @@ impl Worker {
     /// Asks, or asks what a command in a file says.
     fn ask_what(&mut self, text: &str) -> Result<StopReason> {
         let prompts = Arc::clone(self.session.prompts());
-        let Some((prompt, rest)) = prompts::named(&prompts, text) else { return self.ask(text) };
+        let Some((prompt, rest)) = prompts::named(&prompts, text) else {
+            let Some(told) = commands::unknown(text, &prompts) else { return self.ask(text) };
+            self.editor.say(&told);
+            return Ok(StopReason::EndTurn);
+        };
         let text = prompt.filled(rest).map_err(|error| Exit::BadInput.because(error.to_string()))?;
         self.session.hands.let_only_those_of(prompt);
         let outcome = self.ask(&text);
@@ -83,6 +87,9 @@ impl Worker {
             return Ok(StopReason::Cancelled);
         }
         let outcome = self.session.ask(text, &mut self.editor.clone())?;
+        if outcome.is_ok() && self.session.is_unanswered() {
+            self.editor.say("The model answered nothing; the conversation goes on without this question.");
+        }
         stop_reason(outcome)
     }
 
