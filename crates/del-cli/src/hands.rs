@@ -90,6 +90,16 @@ impl Switch {
 }
 
 impl Hands {
+    /// Takes the mode that was switched to, where no call has come since.
+    pub(crate) fn settle_mode(&mut self) {
+        self.switch.take().into_iter().for_each(|approval| self.gate.set_approval(approval));
+    }
+
+    /// Fits results to a model that takes so many tokens.
+    pub(crate) fn fit_context(&mut self, tokens: u64) {
+        self.toolbox.fit_context(u32::try_from(tokens).unwrap_or(u32::MAX));
+    }
+
     pub(crate) fn new(
         toolset: Toolset,
         workplace: &Workplace,

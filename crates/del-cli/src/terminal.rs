@@ -97,6 +97,9 @@ pub(crate) struct Keys {
 #[derive(Debug)]
 struct Restored(Modes);
 
+/// The character that turns a special key off.
+const DISABLED: u8 = 0;
+
 impl Keys {
     pub(crate) fn begin() -> Option<Self> {
         let before = Modes::now()?;
@@ -130,6 +133,8 @@ impl Modes {
         modes.input_modes -= InputModes::ICRNL;
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // Ctrl-Z comes as a key: what is drawn has to be taken away before the program stops.
+        modes.special_codes[SpecialCodeIndex::VSUSP] = DISABLED;
         tcsetattr(&self.tty, OptionalActions::Now, &modes).ok()
     }
 

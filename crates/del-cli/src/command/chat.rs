@@ -5,6 +5,7 @@ mod files;
 mod help;
 mod line;
 mod status;
+mod waiting;
 mod word;
 
 use std::collections::VecDeque;
@@ -26,14 +27,13 @@ use crate::exit::{self, Exit};
 use crate::interrupt::{self, ARMED};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
-use crate::screen::ahead::{self, Typed};
 use crate::screen::lines;
 use crate::screen::look::{self, Look};
 use crate::screen::markdown::Markdown;
 use crate::screen::pastes::Pastes;
 use crate::screen::stage::{self, Stage};
 use crate::screen::transcript::{Shown, Transcript};
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::terminal;
 use crate::wrap;
 
@@ -55,14 +55,20 @@ struct Chat {
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
+    /// What waited when the user stopped something: each stands in the line in its turn.
+    held: VecDeque<String>,
     /// The question was stopped before anything came of it.
     withdrawn: bool,
     /// The user stopped what was done last.
     stopped: bool,
+    /// How a run ends at which nobody sits: as its last question did.
+    ended: Exit,
     /// What was pasted into them.
     pastes: Pastes,
     /// Files that go along with the next question.
     files: Vec<PathBuf>,
+    /// What was taken back, or brought back, last, as a difference.
+    undone: String,
 }
 
 /// Whether the conversation goes on.
@@ -98,10 +104,13 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         since: now(),
         ahead: options.question().map(str::to_owned).into_iter().collect(),
         begun: String::new(),
+        held: VecDeque::new(),
         withdrawn: false,
         stopped: false,
+        ended: Exit::Done,
         pastes: Pastes::default(),
         files: options.file.clone(),
+        undone: String::new(),
     };
     if chat.terminal {
         stage.stops_with("Esc");
@@ -128,6 +137,7 @@ impl Chat {
                     self.session.hands.hear_jobs();
                     self.space();
                     lines.offer(self.words_behind());
+                    self.next_held();
                     let (read, presses) = lines.read(
                         self.statuses(),
                         &std::mem::take(&mut self.begun),
@@ -145,7 +155,7 @@ impl Chat {
                         lines.remember(&line);
                     }
                     if let Next::End = self.take(&line)? {
-                        return Ok(self.part(Exit::Done));
+                        return Ok(self.part(self.done()));
                     }
                     if let Some(code) = self.session.interrupt.told_to_end() {
                         return Ok(self.part(code));
@@ -157,23 +167,12 @@ impl Chat {
                 }
                 Read::Interrupted { .. } => {
                     interrupted = Some(Instant::now());
+                    self.drop_held(lines);
                     say(interrupt::ENDS);
                 }
-                Read::End => return Ok(self.part(Exit::Done)),
+                Read::End => return Ok(self.part(self.done())),
             }
         }
-    }
-
-    /// After a stop nothing is asked by itself: what waited stands in the line, behind the question if nothing came of it.
-    fn put_back(&mut self, line: &str) {
-        let question = std::mem::take(&mut self.withdrawn).then(|| self.pastes.fold(line));
-        if question.is_none() && !std::mem::take(&mut self.stopped) {
-            return;
-        }
-        self.stopped = false;
-        let begun = std::mem::take(&mut self.begun);
-        let rows = question.into_iter().chain(self.ahead.drain(..)).chain(Some(begun));
-        self.begun = rows.filter(|row| !row.is_empty()).collect::<Vec<_>>().join("\n");
     }
 
     fn greet(&mut self) {
@@ -241,8 +240,14 @@ impl Chat {
             return say(&answer);
         }
         let mut markdown = Markdown::new(look::columns(), self.paint.is_on()).spoken(self.look.spoken);
+        markdown.give_tables(look::all_columns());
         let rows = markdown.push(&answer) + &markdown.finish();
         self.stage.line(rows.trim_end());
+    }
+
+    /// How a conversation ends that the user, or the input, ends: a script has to hear of a question that failed.
+    fn done(&self) -> Exit {
+        if std::io::stdin().is_terminal() { Exit::Done } else { self.ended }
     }
 
     /// Says how the conversation can go on another time.
@@ -316,6 +321,11 @@ impl Chat {
         if !thought.is_empty() {
             self.thought = thought;
         }
+        self.ended = match &outcome {
+            Ok(_) if self.session.is_unanswered() => Exit::Failed,
+            Ok(_) => Exit::Done,
+            Err(failure) => session::exit(failure),
+        };
         match outcome {
             Ok(_) if self.session.is_unanswered() => self.say_dropped(),
             Ok(_) => {}
@@ -349,19 +359,6 @@ impl Chat {
         if self.terminal {
             self.stage.space();
         }
-    }
-
-    /// Does something during which Esc stops it, and what is typed is kept.
-    fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        if self.terminal {
-            let typed = Typed::begun(std::mem::take(&mut self.begun), self.pastes.clone());
-            ahead::listen(&self.session.interrupt, typed);
-        }
-        let outcome = work(self);
-        let typed = ahead::finish();
-        self.ahead.extend(typed.questions);
-        self.begun = typed.text;
-        outcome
     }
 
     fn say_mode(&self) {

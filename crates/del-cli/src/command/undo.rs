@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use del_tools::{FileChange, Selection, Toolbox, Toolset, UndoError, UndoState, Undoable, visible};
+use del_tools::{FileChange, Selection, Toolbox, Toolset, UndoError, UndoState, Undoable, counted, visible};
 use serde_json::json;
 
 use crate::age::ago;
@@ -171,10 +171,22 @@ pub(crate) fn listed(toolbox: &Toolbox, paint: Paint, width: Option<usize>) -> R
 }
 
 impl Done {
+    /// What it changed.
+    pub(crate) fn diff(&self) -> &str {
+        &self.diff
+    }
+
     /// What was done, for people: the difference, and a line for each file.
     pub(crate) fn text(&self, paint: Paint) -> String {
+        self.told(paint, usize::MAX, "")
+    }
+
+    /// The same with so many lines of the difference at most. `hint` says how the others are seen.
+    pub(crate) fn told(&self, paint: Paint, most: usize, hint: &str) -> String {
         let mut text = String::new();
-        for line in visible(&self.diff).lines() {
+        let diff = visible(&self.diff);
+        let more = diff.lines().count().saturating_sub(most);
+        for line in diff.lines().take(most) {
             let line = match line.as_bytes().first() {
                 Some(b'+') => paint.green(line),
                 Some(b'-') => paint.red(line),
@@ -182,6 +194,10 @@ impl Done {
                 _ => line.to_owned(),
             };
             text.push_str(&line);
+            text.push('\n');
+        }
+        if more > 0 {
+            text.push_str(&paint.dim(format!("… {} · {hint}", counted(more, "more line"))));
             text.push('\n');
         }
         let verb = match (self.finish, self.again) {

@@ -36,7 +36,7 @@ impl Hands {
     ) -> Vec<ToolResult> {
         let mut results = Vec::with_capacity(calls.len());
         while results.len() < calls.len() {
-            self.switch.take().into_iter().for_each(|approval| self.gate.set_approval(approval));
+            self.settle_mode();
             let rest = &calls[results.len()..];
             let batch = self.reading(rest);
             if batch.is_empty() {

@@ -12,10 +12,11 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-pub(crate) use typed::Typed;
+use typed::Pressed;
+pub(crate) use typed::{Turn, Typed};
 
 use crate::interrupt::Interrupt;
-use crate::screen::stage;
+use crate::screen::stage::{self, Stage};
 use crate::terminal;
 
 /// Listens as long as it is there.
@@ -42,6 +43,9 @@ const NO_MARK: &str = "\u{1b}[?2004l";
 const ONE_KEY: Duration = Duration::from_millis(30);
 /// A paste whose end has not come after this is over.
 const ONE_PASTE: Duration = Duration::from_millis(300);
+
+/// The system stops a program within this.
+const STOPPING: Duration = Duration::from_millis(50);
 
 /// Begins to listen, going on with what was typed before.
 pub(crate) fn listen(interrupt: &Interrupt, typed: Typed) {
@@ -97,6 +101,7 @@ fn end() -> Option<(Interrupt, Typed)> {
     let typed = listener.thread.join().unwrap_or_default();
     if let Some(stage) = stage::current() {
         stage.typed("", 0);
+        stage.news("");
     }
     Some((listener.interrupt, typed))
 }
@@ -133,16 +138,33 @@ fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) ->
             return typed;
         }
         match read(tty, &mut typed) {
-            Some(true) => interrupt.stop(),
-            Some(false) => {}
+            Some(Pressed::Escape) => interrupt.stop(),
+            Some(Pressed::Suspend) => suspend(),
+            Some(Pressed::Turn) => {
+                if let Some((stage, said)) = stage::current().zip(typed.turn()) {
+                    stage.news(&said);
+                }
+            }
+            Some(Pressed::Text) => {}
             None => return typed,
         }
         typed.show();
     }
 }
 
-/// Reads what was pressed. Whether Esc was; nothing where the terminal is gone.
-fn read(mut tty: &File, typed: &mut Typed) -> Option<bool> {
+/// Stops the program until the shell lets it go on. The shell gets a row of its own, and a terminal that marks nothing.
+fn suspend() {
+    let left = stage::current().map(Stage::leave_row);
+    mark_pastes(NO_MARK);
+    terminal::suspend();
+    // Where nothing stops it, nothing else tells that it goes on; where something does, this may be a moment before.
+    std::thread::sleep(STOPPING);
+    mark_pastes(MARK);
+    drop(left);
+}
+
+/// Reads what was pressed; nothing where the terminal is gone.
+fn read(mut tty: &File, typed: &mut Typed) -> Option<Pressed> {
     let mut bytes = [0; 1024];
     let mut count = tty.read(&mut bytes[..1000]).ok().filter(|count| *count > 0)?;
     if bytes[count - 1] == ESC && terminal::comes_within(tty, ONE_KEY) {

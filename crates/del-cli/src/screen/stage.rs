@@ -5,6 +5,7 @@
 //! from there and back.
 
 mod footer;
+mod guards;
 mod out;
 
 use std::fmt::Write as _;
@@ -13,6 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use footer::{Doing, Footer};
+pub(crate) use guards::{Busy, Held, Left};
 use out::{PLAIN, Stream, last_style, put, wide};
 
 use super::ahead::{self, Paused};
@@ -49,24 +51,6 @@ struct State {
     footer: Footer,
     /// The rows below the cursor, as they are on the screen.
     drawn: Vec<String>,
-}
-
-/// Something that takes a while; dropping it ends it.
-#[derive(Debug)]
-pub(crate) struct Busy(Option<&'static Stage>);
-
-/// Nothing is drawn as long as this is there: somebody else has the terminal.
-#[derive(Debug)]
-pub(crate) struct Held {
-    stage: Option<&'static Stage>,
-    keys: Paused,
-}
-
-impl Held {
-    /// The user was typing something when this began: keys that come now are meant for that.
-    pub(crate) fn amid_typing(&self) -> bool {
-        self.keys.amid_typing()
-    }
 }
 
 /// Between two pictures. What is over sooner is not seen.
@@ -129,23 +113,6 @@ fn leave() {
         state.erase();
         state.end_row();
         state.held = true;
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(stage) = self.stage {
-            stage.lock().held = false;
-            stage.wake.notify_all();
-        }
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        if let Some(stage) = self.0 {
-            stage.rest();
-        }
     }
 }
 
@@ -217,6 +184,31 @@ impl Stage {
         if state.footer.is_busy() {
             state.draw();
         }
+    }
+
+    /// Something changed meanwhile, by the user's hand; `""` takes that away again.
+    pub(crate) fn news(&self, text: &str) {
+        let mut state = self.lock();
+        state.footer.news(text);
+        if state.footer.is_busy() {
+            state.draw();
+        }
+    }
+
+    /// What is done goes on in silence: this may be why. Whether that can be shown here.
+    pub(crate) fn hint(&self, why: &'static str) -> bool {
+        let mut state = self.lock();
+        state.footer.hint(why);
+        state.redraws && state.footer.is_busy()
+    }
+
+    /// Gives whoever writes next a row of its own, and draws nothing as long as the guard is there.
+    pub(crate) fn leave_row(&'static self) -> Left {
+        let mut state = self.lock();
+        state.erase();
+        state.end_row();
+        let held = std::mem::replace(&mut state.held, true);
+        Left { stage: self, held }
     }
 
     /// Nothing is being done any more.

@@ -8,7 +8,7 @@ use crate::server::{Reply, Server, calls, says, words};
 use crate::terminal::Terminal;
 
 /// What was asked last in each request.
-fn asked(server: &Server) -> Vec<Value> {
+pub(crate) fn asked(server: &Server) -> Vec<Value> {
     let last = |messages: &Value| messages.as_array().unwrap().last().unwrap()["content"].clone();
     server.completions().iter().map(|seen| last(&seen.body["messages"])).collect()
 }
@@ -16,7 +16,8 @@ fn asked(server: &Server) -> Vec<Value> {
 #[test]
 fn esc_stops_the_model_and_what_was_typed_meanwhile_stands_in_the_line() {
     let files = directory(&[]);
-    let server = Server::new(vec![Reply::Silence(words("It begins well and ")), says("Next.")]);
+    let server =
+        Server::new(vec![Reply::Silence(words("It begins well and ")), says("Next."), says("Last.")]);
     let mut terminal = start(&files, &server, &[]);
     terminal.write("first\r");
     terminal.until("begins well");
@@ -24,13 +25,16 @@ fn esc_stops_the_model_and_what_was_typed_meanwhile_stands_in_the_line() {
     terminal.until("> thi");
     terminal.write("\u{1b}");
     terminal.until("cancelled");
-    // What waits is not asked by itself after that.
-    terminal.until("> second");
-    terminal.until("thi");
+    // What waits is not asked by itself after that: each entry stands in the line, what was being typed first.
+    terminal.until("1 more that waited stands in the line after this");
+    terminal.until("> thi");
     terminal.write("rd\r");
     terminal.until("Next.");
+    terminal.until("> second");
+    terminal.write("\r");
+    terminal.until("Last.");
     end(terminal);
-    assert_eq!(asked(&server), ["first", "second\nthird"]);
+    assert_eq!(asked(&server), ["first", "third", "second"]);
     let messages = server.completions()[1].body["messages"].clone();
     assert_eq!(messages[2]["content"], "It begins well and", "what came is kept: {messages:#}");
 }

@@ -24,6 +24,7 @@ mod jobs;
 mod keys;
 mod man;
 mod mcp;
+mod meanwhile;
 mod parse;
 mod policy;
 mod prompts;

@@ -58,7 +58,7 @@ impl Chat {
                 "" => say("the model has not thought, or not aloud"),
                 thought => say(&self.paint.dim(visible(thought))),
             },
-            Name::Diff => self.diff(),
+            Name::Diff => self.diff(rest),
             Name::Undo => self.undo(rest),
             Name::Redo => self.redo(),
             Name::Sessions => self.sessions(),

@@ -126,6 +126,13 @@ impl Lines {
         }
     }
 
+    /// Lets the arrow up bring this back.
+    pub(super) fn recall(&mut self, text: &str) {
+        if let Reader::Drawn(drawn) = &mut self.reader {
+            drawn.recall(text);
+        }
+    }
+
     /// Keeps a line for later conversations, as far as the disk allows.
     pub(super) fn remember(&mut self, line: &str) {
         if let Some(history) = &mut self.history {
@@ -199,11 +206,15 @@ impl Drawn {
     fn take_away(&mut self) -> bool {
         let text = self.editor.current_buffer_contents().to_owned();
         if !text.trim().is_empty() {
-            // Without a history there is nothing to bring it back.
-            let _ = self.editor.history_mut().save(HistoryItem::from_command_line(&text));
+            self.recall(&text);
         }
         self.editor.run_edit_commands(&[EditCommand::Clear]);
         !text.is_empty()
+    }
+
+    fn recall(&mut self, text: &str) {
+        // Without a history there is nothing to bring it back.
+        let _ = self.editor.history_mut().save(HistoryItem::from_command_line(text));
     }
 
     /// What ends the editing of the line, for good or for now.

@@ -151,7 +151,7 @@ impl Chat {
 }
 
 /// What a mode is called.
-fn name(approval: Approval) -> &'static str {
+pub(super) fn name(approval: Approval) -> &'static str {
     match approval {
         Approval::Ask => "safe",
         Approval::AutoEdit => "auto-edit",

@@ -1,6 +1,7 @@
 //! What keys mean that are pressed while the model works: the next question is written, in one row.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use crate::screen::pastes::Pastes;
 
@@ -14,9 +15,37 @@ pub(crate) struct Typed {
     pasted: Option<Vec<u8>>,
     /// The beginning of a key or of a character.
     begun: Vec<u8>,
+    turn: Option<Turn>,
+}
+
+/// What a press means beside the text; of several the one that stops most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Pressed {
+    Text,
+    /// Shift-Tab.
+    Turn,
+    /// Ctrl-Z.
+    Suspend,
+    Escape,
+}
+
+/// What Shift-Tab does; it says so in words.
+pub(crate) struct Turn(Box<dyn Fn() -> String + Send>);
+
+impl Turn {
+    pub(crate) fn new(turn: impl Fn() -> String + Send + 'static) -> Self {
+        Self(Box::new(turn))
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Turn")
+    }
 }
 
 const ESC: u8 = 27;
+const CTRL_Z: u8 = 26;
 const CTRL_U: u8 = 21;
 const CTRL_W: u8 = 23;
 /// What a paste stands between.
@@ -29,15 +58,25 @@ impl Typed {
         Self { text, pastes, ..Self::default() }
     }
 
+    /// The same, with something that Shift-Tab does.
+    pub(crate) fn turning(self, turn: Turn) -> Self {
+        Self { turn: Some(turn), ..self }
+    }
+
+    /// Does what Shift-Tab does. What it says.
+    pub(super) fn turn(&self) -> Option<String> {
+        self.turn.as_ref().map(|Turn(turn)| turn())
+    }
+
     /// The end of a paste has not come yet.
     pub(super) fn is_pasting(&self) -> bool {
         self.pasted.is_some()
     }
 
-    /// Takes what was pressed. Whether Esc was.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> bool {
+    /// Takes what was pressed.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Pressed {
         let mut bytes = [std::mem::take(&mut self.begun).as_slice(), bytes].concat();
-        let mut escaped = false;
+        let mut pressed = Pressed::Text;
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -56,7 +95,7 @@ impl Typed {
                         None
                     }
                 },
-                None => self.key(rest, &mut escaped),
+                None => self.key(rest, &mut pressed),
             };
             match taken {
                 Some(count) => at += count,
@@ -64,17 +103,19 @@ impl Typed {
             }
         }
         self.begun = bytes.split_off(at);
-        escaped
+        pressed
     }
 
     /// Takes the first key or character; how many bytes it has, if it is whole.
-    fn key(&mut self, bytes: &[u8], escaped: &mut bool) -> Option<usize> {
+    fn key(&mut self, bytes: &[u8], pressed: &mut Pressed) -> Option<usize> {
         match bytes {
-            // A key with a name. Of them, only a paste and the arrow up mean something here.
+            // A key with a name. Of them, only a paste, Shift-Tab and the arrow up mean something here.
             [ESC, b'[' | b'O', name @ ..] => {
                 let end = name.iter().position(|byte| (b'@'..=b'~').contains(byte))?;
-                if name[..=end] == *b"A" {
-                    self.take_back();
+                match &name[..=end] {
+                    b"A" => self.take_back(),
+                    b"Z" => *pressed = Pressed::Turn.max(*pressed),
+                    _ => {}
                 }
                 if bytes.starts_with(PASTE) {
                     self.pasted = Some(Vec::new());
@@ -85,7 +126,7 @@ impl Typed {
                 self.text.push('\n');
                 return Some(2);
             }
-            [ESC] | [ESC, ESC, ..] => *escaped = true,
+            [ESC] | [ESC, ESC, ..] => *pressed = Pressed::Escape,
             // Alt and another key, which means nothing here.
             [ESC, rest @ ..] => {
                 let kept = self.text.len();
@@ -100,6 +141,7 @@ impl Typed {
                 }
             }
             [b'\n', ..] => self.text.push('\n'),
+            [CTRL_Z, ..] => *pressed = Pressed::Suspend.max(*pressed),
             [8 | 127, ..] => drop(self.text.pop()),
             [CTRL_U, ..] => self.text.clear(),
             [CTRL_W, ..] => {
@@ -154,12 +196,12 @@ mod tests {
     #[test]
     fn what_is_typed_is_kept_and_esc_alone_stops() {
         let mut typed = Typed::default();
-        assert!(!typed.take(b"first\rsec\x1b[C\x1b[1;5Cond\x7f\x7fn\xc3"));
-        assert!(!typed.take(b"\xa4 word gone\x17here\n\xff"));
+        assert_eq!(typed.take(b"first\rsec\x1b[C\x1b[1;5Cond\x7f\x7fn\xc3"), Pressed::Text);
+        assert_eq!(typed.take(b"\xa4 word gone\x17here\n\xff"), Pressed::Text);
         assert_eq!(typed.questions, ["first"]);
         assert_eq!(typed.text, "seconä word here\n");
-        assert!(typed.take(b"\x1b"));
-        assert!(typed.take(b"x\x1b"));
+        assert_eq!(typed.take(b"\x1b"), Pressed::Escape);
+        assert_eq!(typed.take(b"x\x1b"), Pressed::Escape);
         typed.take(b"\x15\r");
         assert_eq!((typed.questions.len(), typed.text.as_str()), (1, ""));
     }
@@ -167,14 +209,23 @@ mod tests {
     #[test]
     fn up_takes_back_what_was_sent_last_and_alt_inserts_nothing() {
         let mut typed = Typed::default();
-        assert!(!typed.take(b"first\rsecond\rthird\x1b[A"));
+        assert_eq!(typed.take(b"first\rsecond\rthird\x1b[A"), Pressed::Text);
         assert_eq!(typed.questions, ["first"]);
         assert_eq!(typed.text, "second\nthird");
         typed.take(b"\x15\x1bOA\x1b[A");
         assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "first"));
-        assert!(!typed.take("\x1bb\x1bä\x1b\x7f!".as_bytes()));
+        assert_eq!(typed.take("\x1bb\x1bä\x1b\x7f!".as_bytes()), Pressed::Text);
         assert_eq!(typed.text, "first!");
-        assert!(typed.take(b"\x1b\x1b"));
+        assert_eq!(typed.take(b"\x1b\x1b"), Pressed::Escape);
+    }
+
+    #[test]
+    fn shift_tab_and_ctrl_z_are_told_and_leave_the_text_alone() {
+        let mut typed = Typed::default().turning(Turn::new(|| "plan".to_owned()));
+        assert_eq!(typed.take(b"a\x1b[Zb"), Pressed::Turn);
+        assert_eq!(typed.take(b"c\x1a\x1b[Z"), Pressed::Suspend);
+        assert_eq!(typed.take(b"\x1b[Z\x1a\x1b"), Pressed::Escape);
+        assert_eq!((typed.text.as_str(), typed.turn().as_deref()), ("abc", Some("plan")));
     }
 
     #[test]
@@ -189,7 +240,7 @@ mod tests {
                 read.extend_from_slice(piece);
                 // Whoever reads waits whether more of a key follows.
                 if !read.ends_with(&[ESC]) {
-                    assert!(!typed.take(&std::mem::take(&mut read)), "{size}");
+                    assert_eq!(typed.take(&std::mem::take(&mut read)), Pressed::Text, "{size}");
                 }
             }
             assert_eq!(typed.questions, ["a two\nrows ä b [paste 1: 20 lines]"], "{size}");

@@ -17,6 +17,8 @@ pub(super) struct Doing {
     /// It is over then.
     until: Option<Instant>,
     tokens: usize,
+    /// Why it may take so long.
+    hint: Option<&'static str>,
 }
 
 #[derive(Debug)]
@@ -27,6 +29,7 @@ pub(super) struct Footer {
     lines: VecDeque<String>,
     typed: String,
     waiting: usize,
+    news: String,
     frame: usize,
     stop: &'static str,
 }
@@ -42,7 +45,13 @@ const LONGEST: usize = 400;
 
 impl Doing {
     pub(super) fn new(what: &str) -> Self {
-        Self { what: visible(what).replace('\n', " "), since: Instant::now(), until: None, tokens: 0 }
+        Self {
+            what: visible(what).replace('\n', " "),
+            since: Instant::now(),
+            until: None,
+            tokens: 0,
+            hint: None,
+        }
     }
 
     pub(super) fn until(what: &str, until: Instant) -> Self {
@@ -54,13 +63,13 @@ impl Doing {
     }
 
     fn facts(&self) -> String {
+        let now = Instant::now();
         let time = match self.until {
             // Rounded up: it does not say 0 while it waits.
-            Some(until) => format!(
-                " in {} s",
-                until.saturating_duration_since(Instant::now()).as_millis().div_ceil(1000)
-            ),
-            None => format!(" · {} s", self.since.elapsed().as_secs()),
+            Some(until) if until > now => {
+                format!(" in {} s", until.duration_since(now).as_millis().div_ceil(1000))
+            }
+            since => format!(" · {} s", now.duration_since(since.unwrap_or(self.since)).as_secs()),
         };
         if self.tokens > 0 { format!("{time} · {}", counted(self.tokens, "token")) } else { time }
     }
@@ -74,6 +83,7 @@ impl Footer {
             lines: VecDeque::new(),
             typed: String::new(),
             waiting: 0,
+            news: String::new(),
             frame: 0,
             stop: "Ctrl-C",
         }
@@ -114,6 +124,7 @@ impl Footer {
     pub(super) fn count(&mut self, tokens: usize) {
         if let Some(doing) = &mut self.doing {
             doing.tokens += tokens;
+            doing.hint = None;
         }
     }
 
@@ -148,6 +159,16 @@ impl Footer {
         self.waiting = waiting;
     }
 
+    pub(super) fn news(&mut self, text: &str) {
+        text.clone_into(&mut self.news);
+    }
+
+    pub(super) fn hint(&mut self, why: &'static str) {
+        if let Some(doing) = &mut self.doing {
+            doing.hint = Some(why);
+        }
+    }
+
     /// For whoever is told in lines.
     pub(super) fn still(&self) -> String {
         self.doing.as_ref().map_or_else(String::new, |doing| format!("still {}{}", doing.what, doing.facts()))
@@ -175,6 +196,12 @@ impl Footer {
         let facts = choices.into_iter().find(|facts| facts.width() + least <= room).unwrap_or_default();
         let text = format!("{}{}", cut(&doing.what, room - facts.width()), paint.dim(facts));
         rows.push(format!("{sign} {text}"));
+        if let Some(hint) = doing.hint {
+            rows.push(paint.dim(cut(&format!("  {hint}"), width)));
+        }
+        if !self.news.is_empty() {
+            rows.push(paint.dim(cut(&format!("  {}", self.news), width)));
+        }
         if !self.typed.is_empty() || self.waiting > 0 {
             let waiting = match self.waiting {
                 0 => String::new(),
@@ -238,6 +265,21 @@ mod tests {
         let mut footer = footer();
         footer.begin(Doing::until("try 2 of 5", Instant::now() + std::time::Duration::from_secs(4000)));
         assert!(footer.rows(80)[0].starts_with("⠋ try 2 of 5 in 4000 s"), "{:?}", footer.rows(80));
+        let passed = Instant::now().checked_sub(std::time::Duration::from_secs(70)).unwrap();
+        footer.begin(Doing::until("try 3 of 5", passed));
+        assert!(footer.rows(80)[0].starts_with("⠋ try 3 of 5 · 7"), "{:?}", footer.rows(80));
+    }
+
+    #[test]
+    fn a_hint_and_news_have_rows_of_their_own_and_a_token_takes_the_hint_away() {
+        let mut footer = footer();
+        footer.begin(Doing::new("reading the prompt"));
+        footer.hint("silent");
+        footer.news("mode from the next call on: plan");
+        assert_eq!(footer.rows(80)[1..], ["  silent", "  mode from the next call on: plan"]);
+        footer.count(1);
+        footer.news("");
+        assert_eq!(footer.rows(80).len(), 1);
     }
 
     #[test]

@@ -23,7 +23,8 @@ impl Chat {
             (Name::Model, models.filter(sound).collect()),
             (Name::Dialect, std::iter::once("auto".to_owned()).chain(dialects).collect()),
             (Name::Mode, owned(&["ask", "auto-edit", "plan", "yolo"])),
-            (Name::Undo, owned(&["all", "list"])),
+            (Name::Undo, owned(&["all", "list", "show"])),
+            (Name::Diff, owned(&["all"])),
             (Name::Help, owned(&["all"])),
         ]
     }

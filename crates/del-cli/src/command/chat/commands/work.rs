@@ -13,6 +13,9 @@ use crate::screen::lines;
 use crate::table::cut;
 use crate::terminal;
 
+/// Lines of a difference that are shown at once, as in a question.
+const SHOWN: usize = 200;
+
 impl Chat {
     pub(super) fn tools(&mut self) -> Result<()> {
         self.session.take_in_servers(&at_once())?;
@@ -133,6 +136,7 @@ impl Chat {
                     self.stage.line(visible(&output).trim_end());
                 }
                 say(&self.paint.dim(visible(&state.to_string())));
+                state.remark.iter().for_each(|remark| say(&self.paint.yellow(visible(remark))));
             }
             None => self.fail(&format!("expected the number of a job, or `end` and one; got {rest}")),
         }
@@ -172,25 +176,52 @@ impl Chat {
         }
     }
 
-    pub(super) fn diff(&self) {
+    /// What the session changed: of much the beginning, unless all of it is wanted.
+    pub(super) fn diff(&self, which: &str) {
+        if !matches!(which, "" | "all") {
+            return self.fail(&format!("expected `/diff` or `/diff all`, got {}", visible(which)));
+        }
         let changes = self.session.hands.changes();
         if changes.is_empty() {
             return say("nothing was changed in this session");
         }
+        let mut room = if which == "all" { usize::MAX } else { SHOWN };
+        let mut left_out = 0;
         for change in changes {
-            self.stage.line(&lines::whole_change(self.look, &visible(&change)));
+            let change = visible(&change);
+            let many = change.lines().count();
+            let shown: Vec<&str> = change.lines().take(room).collect();
+            if !shown.is_empty() {
+                self.stage.line(&lines::whole_change(self.look, &shown.join("\n")));
+            }
+            room = room.saturating_sub(many);
+            left_out += many - shown.len();
+        }
+        if left_out > 0 {
+            say(&self.paint.dim(format!("… {} · `/diff all` shows them", counted(left_out, "more line"))));
         }
     }
 
     /// Takes changes of files back. The model is not told: a file that it knows otherwise counts as changed since.
-    pub(super) fn undo(&self, words: &str) {
+    pub(super) fn undo(&mut self, words: &str) {
+        if words == "show" {
+            return match self.undone.as_str() {
+                "" => say("nothing was taken back"),
+                diff => self.stage.line(&lines::whole_change(self.look, &visible(diff))),
+            };
+        }
+        let undone = &mut self.undone;
+        let mut told = |done: undo::Done| {
+            done.diff().clone_into(undone);
+            done.told(self.paint, SHOWN, "`/undo show` shows them")
+        };
         let toolbox = &self.session.hands.toolbox;
         let text = match words {
             "list" => undo::listed(toolbox, self.paint, Some(terminal::width())),
             "all" => undo::since(toolbox, self.since)
                 .and_then(|all| undo::taken_back(toolbox, &all, false))
-                .map(|done| done.text(self.paint)),
-            _ => undo::by_words(toolbox, words).map(|done| done.text(self.paint)),
+                .map(&mut told),
+            _ => undo::by_words(toolbox, words).map(&mut told),
         };
         match text {
             Ok(text) => say(text.trim_end()),
@@ -199,10 +230,13 @@ impl Chat {
     }
 
     /// Takes back what was taken back last.
-    pub(super) fn redo(&self) {
+    pub(super) fn redo(&mut self) {
         match undo::brought_back(&self.session.hands.toolbox) {
             None => say("nothing was taken back"),
-            Some(Ok(done)) => say(done.text(self.paint).trim_end()),
+            Some(Ok(done)) => {
+                done.diff().clone_into(&mut self.undone);
+                say(done.told(self.paint, SHOWN, "`/undo show` shows them").trim_end());
+            }
             Some(Err(error)) => self.fail(&why(&error, Front::Terminal)),
         }
     }

@@ -1,0 +1,76 @@
+//! What was typed while something else was done: what becomes of it, and what it changes at once.
+
+use std::sync::{Mutex, PoisonError};
+
+use del_tools::counted;
+
+use super::line::Lines;
+use super::{Chat, say, status};
+use crate::screen::ahead::{self, Turn, Typed};
+
+impl Chat {
+    /// Does something during which Esc stops it, Shift-Tab takes the next mode, and what is typed is kept.
+    pub(super) fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        if self.terminal {
+            let typed = Typed::begun(std::mem::take(&mut self.begun), self.pastes.clone());
+            ahead::listen(&self.session.interrupt, typed.turning(self.turn()));
+        }
+        let outcome = work(self);
+        let typed = ahead::finish();
+        self.session.hands.settle_mode();
+        self.ahead.extend(typed.questions);
+        self.begun = typed.text;
+        outcome
+    }
+
+    /// Takes the next mode while calls run: it holds from the next one on. What to say of it.
+    fn turn(&self) -> Turn {
+        let hands = &self.session.hands;
+        let (switch, now) = (hands.switch.clone(), Mutex::new(hands.gate.approval()));
+        Turn::new(move || {
+            let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
+            *now = status::next(*now);
+            switch.set(*now);
+            format!("mode from the next call on: {}", status::name(*now))
+        })
+    }
+
+    /// After a stop nothing is asked by itself: what waited stands in the line, one entry after the other. What was being
+    /// typed comes first, so that it can be gone on with.
+    pub(super) fn put_back(&mut self, line: &str) {
+        let question = std::mem::take(&mut self.withdrawn).then(|| self.pastes.fold(line));
+        if question.is_none() && !std::mem::take(&mut self.stopped) {
+            return;
+        }
+        self.stopped = false;
+        let waited = question.into_iter().chain(self.ahead.drain(..)).chain(self.held.drain(..));
+        self.held = waited.filter(|entry| !entry.trim().is_empty()).collect();
+    }
+
+    /// The next of what waited stands in the line, unless something does.
+    pub(super) fn next_held(&mut self) {
+        if self.begun.is_empty() {
+            self.begun = self.held.pop_front().unwrap_or_default();
+        }
+        match self.held.len() {
+            0 => {}
+            1 => say(&self
+                .paint
+                .dim("1 more that waited stands in the line after this; Ctrl-C twice drops it")),
+            more => say(&self.paint.dim(format!(
+                "{more} more that waited stand in the line after this, one by one; Ctrl-C twice drops them"
+            ))),
+        }
+    }
+
+    /// The user wants none of what waited; the arrow up brings it back.
+    pub(super) fn drop_held(&mut self, lines: &mut Lines) {
+        if self.held.is_empty() {
+            return;
+        }
+        say(&self
+            .paint
+            .dim(format!("{} dropped; the arrow up brings them back", counted(self.held.len(), "entry"))));
+        self.held.drain(..).for_each(|entry| lines.recall(&entry));
+    }
+}
