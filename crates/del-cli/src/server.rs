@@ -7,6 +7,7 @@ mod meeting;
 mod options;
 pub(crate) mod taught;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -54,13 +55,17 @@ pub(crate) struct Server {
     library: bool,
     /// Whether the model's template takes tools, if the server says so.
     pub(crate) takes_tools: Option<bool>,
+    /// How long the first byte of an answer may take.
+    pub(crate) first_byte: Duration,
     /// Tokens of context, if the server says so.
-    pub(crate) context: Option<u32>,
+    context: Option<u32>,
+    /// The same of single models, as far as the list of them says so.
+    contexts: BTreeMap<String, u64>,
 }
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// A slow machine reads a long prompt for minutes before its first word.
-const SILENCE: Duration = Duration::from_secs(600);
+pub(crate) const SILENCE: Duration = Duration::from_secs(600);
 /// Connections that a proxy keeps for later requests, and for how long: some servers close theirs after 5 seconds.
 const MOST_IDLE: usize = 64;
 const IDLE: Duration = Duration::from_secs(4);
@@ -126,6 +131,11 @@ impl Server {
             counts: self.counts(),
             takes_tools: self.takes_tools,
         }
+    }
+
+    /// Tokens of context that a model has, as far as the server said so when it was met.
+    pub(crate) fn context(&self, model: &str) -> Option<u64> {
+        self.context.map(u64::from).or_else(|| self.contexts.get(model).copied())
     }
 
     /// How it counts the tokens of a request, if it does.
@@ -257,10 +267,8 @@ impl Server {
         let base = if login.is_some() { url.as_str() } else { base.trim() }.trim_end_matches('/');
         let base = base.trim_end_matches("/chat/completions").to_owned();
         let (models, engine) = (Vec::new(), None);
-        let client = with_login(client(way), login.as_ref())
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
-            .pool_max_idle_per_host(0);
+        let client =
+            with_login(client(way), login.as_ref()).connect_timeout(CONNECT).pool_max_idle_per_host(0);
         let client = client.build()?;
         Ok(Self {
             client,
@@ -276,7 +284,9 @@ impl Server {
             engine,
             library: false,
             takes_tools: None,
+            first_byte: SILENCE,
             context: None,
+            contexts: BTreeMap::new(),
         })
     }
 
@@ -333,6 +343,9 @@ const MAX_TOLD: usize = 32 << 20;
 
 /// What went wrong with a request, at the bottom of it.
 pub(crate) fn reason(error: &reqwest::Error) -> String {
+    if let Some(words) = tls::words(error) {
+        return words;
+    }
     if error.is_timeout() {
         return "no answer in time".to_owned();
     }

@@ -199,8 +199,13 @@ impl Session {
 
     /// Asks the server how much the model takes: some know it only once the model has answered.
     fn learn_context(&mut self) {
+        if let Some(tokens) = self.agent.context() {
+            // A refusal may have told it.
+            self.settings.context = Some(tokens);
+            return;
+        }
         // Whoever stops an answer has had enough of waiting; the next one will do.
-        if self.asked_context || self.agent.context().is_some() || self.interrupt.is_pressed() {
+        if self.asked_context || self.interrupt.is_pressed() {
             return;
         }
         let Self { runtime, server, settings, interrupt, .. } = self;
@@ -214,7 +219,7 @@ impl Session {
         if let Some(tokens) = about.and_then(|about| about.context) {
             self.settings.context = Some(tokens);
             self.agent.learn_context(tokens);
-            self.hands.toolbox.fit_context(u32::try_from(tokens).unwrap_or(u32::MAX));
+            self.hands.fit_context(tokens);
         }
     }
 
@@ -255,6 +260,7 @@ impl Session {
                 }
                 Effect::Run(calls) => {
                     screen.turn_over(false);
+                    self.learn_context();
                     let results = self.run_calls(&calls, cancel, asked, screen);
                     self.offer_jobs();
                     self.follow_servers(cancel);

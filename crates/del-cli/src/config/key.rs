@@ -61,7 +61,7 @@ enum Scope {
 }
 
 /// All keys, in the order in which they are shown.
-pub(crate) const KEYS: [Key; 26] = [
+pub(crate) const KEYS: [Key; 27] = [
     Key {
         variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
         ..key("base_url", Kind::Text, Scope::Server, SENDS, "\"http://127.0.0.1:11434/v1\"")
@@ -72,6 +72,7 @@ pub(crate) const KEYS: [Key; 26] = [
     key("think", Kind::Text, Scope::Model, Project::Free, "\"high\""),
     key("num_ctx", Kind::Number, Scope::Model, Project::Free, "32768"),
     key("keep_alive", Kind::Text, Scope::Model, Project::Free, "\"30m\""),
+    key("first_byte_timeout", Kind::Number, Scope::Model, Project::Free, "120"),
     key("dialect", Kind::Text, Scope::Assistant, Project::Free, "\"auto\""),
     key("tools_mode", Kind::Text, Scope::Assistant, Project::Free, "\"prompt\""),
     key("constrain", Kind::Text, Scope::Assistant, Project::Free, "\"on\""),

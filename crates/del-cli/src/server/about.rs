@@ -31,7 +31,7 @@ impl Server {
             return about("LM Studio", of_model(&studio["data"], "id", model, "loaded_context_length"));
         }
         let listed = self.said(&format!("{}/models", self.base)).await;
-        let context = CONTEXTS.iter().find_map(|key| of_model(&listed["data"], "id", model, key));
+        let context = row(&listed["data"], "id", model).and_then(context);
         let by_vllm = listed["data"].as_array().into_iter().flatten().any(|row| row["owned_by"] == "vllm");
         About { program: by_vllm.then_some("vLLM"), context }
     }
@@ -83,13 +83,22 @@ impl Server {
 }
 
 /// What a context is called in the lists of vLLM, Anthropic, `OpenRouter`, Groq and Mistral.
-pub(super) const CONTEXTS: [&str; 5] =
+const CONTEXTS: [&str; 5] =
     ["max_model_len", "max_input_tokens", "context_length", "context_window", "max_context_length"];
+
+/// Tokens that a model takes, where its row in a list says so.
+pub(super) fn context(row: &Value) -> Option<u64> {
+    CONTEXTS.iter().find_map(|key| row[*key].as_u64()).filter(|tokens| *tokens > 0)
+}
 
 /// The number under `key` in the row of the model.
 fn of_model(rows: &Value, named: &str, model: &str, key: &str) -> Option<u64> {
+    row(rows, named, model)?[key].as_u64().filter(|tokens| *tokens > 0)
+}
+
+fn row<'v>(rows: &'v Value, named: &str, model: &str) -> Option<&'v Value> {
     // Ollama's names end in a tag, which may be left out.
     let fits = |name: &str| name == model || name.strip_suffix(":latest") == Some(model);
     let mut rows = rows.as_array()?.iter();
-    rows.find(|row| row[named].as_str().is_some_and(fits))?[key].as_u64().filter(|tokens| *tokens > 0)
+    rows.find(|row| row[named].as_str().is_some_and(fits))
 }

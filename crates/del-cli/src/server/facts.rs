@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Server;
-use super::about::CONTEXTS;
+use super::about;
 
 /// What is known of a model, and where it is said.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ fn row<'v>(rows: &'v Value, model: &str) -> Option<&'v Value> {
 
 /// What a row of a list says: of LM Studio, `OpenRouter`, Mistral and others.
 fn of_row(row: &Value, from: &'static str) -> Facts {
-    let context = CONTEXTS.iter().find_map(|key| row[*key].as_u64());
+    let context = about::context(row);
     let names = |list: &Value, name: &str| Some(list.as_array()?.iter().any(|known| known == name));
     let tools = names(&row["supported_parameters"], "tools")
         .or_else(|| names(&row["capabilities"], "tool_use"))

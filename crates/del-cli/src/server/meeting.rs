@@ -1,5 +1,6 @@
 //! Meeting a server: where one listens, what it is, and which models it has.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -7,13 +8,16 @@ use del_proxy::Engine;
 use del_wire::ServerApi;
 use reqwest::StatusCode;
 
+use super::about::context;
 use super::{ASK, Server, options, reason, told, variable};
 use crate::exit::Exit;
 use crate::say;
+use crate::tls;
 
 /// What a server says that it has.
 struct Listed {
     names: Vec<String>,
+    contexts: BTreeMap<String, u64>,
     engine: Option<Engine>,
     /// They come from Ollama's library.
     library: bool,
@@ -24,6 +28,8 @@ enum Listing {
     Models(Listed),
     Refused(StatusCode),
     Unreachable(String),
+    /// It is there, but no encrypted connection to it can be had.
+    Distrusted(String),
     /// It answers, but not with a list; why, in words.
     Unknown {
         status: Option<StatusCode>,
@@ -46,6 +52,10 @@ impl Server {
                     "cannot reach the model server at {} ({reason}); start it, or give another address with {address}",
                     self.base
                 )));
+            }
+            Listing::Distrusted(reason) => {
+                return Err(Exit::Failed
+                    .because(format!("cannot speak to the model server at {}: {reason}", self.base)));
             }
             Listing::Refused(status) => {
                 let usual = options::usual_key(self.api);
@@ -82,17 +92,28 @@ impl Server {
                 return Ok(server);
             }
         }
+        let hosted = [
+            ("OPENAI_API_KEY", "--base-url https://api.openai.com/v1"),
+            ("ANTHROPIC_API_KEY", "--api anthropic"),
+        ];
+        let hosted: Vec<String> = hosted
+            .iter()
+            .filter(|(name, _)| variable(name).is_some())
+            .map(|(name, option)| format!("; {name} is set: `{option}` asks the service that it is for"))
+            .collect();
         let tried: Vec<String> =
             PORTS.iter().filter(of_api).map(|(port, name)| format!("{name} ({port})")).collect();
         Err(Exit::Failed.because(format!(
-            "no model server answers on this machine: tried {}; start one, such as `ollama serve`, or give its address with {address}",
-            tried.join(", ")
+            "no model server answers on this machine: tried {}; start one, such as `ollama serve`, or give its address with {address}{}",
+            tried.join(", "),
+            hosted.concat()
         )))
     }
 
     async fn list(&self, within: Duration) -> Listing {
         let response = match self.get(format!("{}/models", self.base), within).await {
             Ok(response) => response,
+            Err(error) if tls::words(&error).is_some() => return Listing::Distrusted(reason(&error)),
             Err(error) if error.is_connect() => return Listing::Unreachable(reason(&error)),
             Err(error) => return Listing::Unknown { status: None, why: reason(&error) },
         };
@@ -113,6 +134,9 @@ impl Server {
             return Listing::Unknown { status: Some(status), why };
         };
         let names = models.iter().filter_map(|model| Some(model["id"].as_str()?.to_owned())).collect();
+        let contexts =
+            models.iter().filter_map(|model| Some((model["id"].as_str()?.to_owned(), context(model)?)));
+        let contexts = contexts.collect();
         let by = |owner: &str| models.iter().any(|model| model["owned_by"] == owner);
         let engine = match () {
             () if by_header || by("llamacpp") => Some(Engine::LlamaCpp),
@@ -120,7 +144,7 @@ impl Server {
             () if by("sglang") => Some(Engine::Sglang),
             () => None,
         };
-        Listing::Models(Listed { names, engine, library: by("library") })
+        Listing::Models(Listed { names, contexts, engine, library: by("library") })
     }
 
     /// The address may lack the part that the API lies under.
@@ -135,9 +159,10 @@ impl Server {
         }
     }
 
-    async fn learn(&mut self, Listed { names, engine, library }: Listed) {
+    async fn learn(&mut self, Listed { names, contexts, engine, library }: Listed) {
         self.unlisted = None;
         self.models = names;
+        self.contexts = contexts;
         self.engine = engine;
         self.library = library;
         if !self.llama_cpp() {

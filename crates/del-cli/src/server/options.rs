@@ -1,5 +1,7 @@
 //! Which model server is asked, and how.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -68,6 +70,9 @@ pub(crate) struct ModelOptions {
     /// How long Ollama keeps the model loaded, as 10m or -1 [default: as Ollama is set]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     keep_alive: Option<String>,
+    /// Seconds that the model server may take until the first byte of an answer [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    first_byte_timeout: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -152,10 +157,15 @@ impl ModelOptions {
         Ok(())
     }
 
+    /// How long the first byte of an answer may take.
+    pub(crate) fn first_byte(&self) -> Duration {
+        self.first_byte_timeout.map_or(super::SILENCE, |seconds| Duration::from_secs(seconds.into()))
+    }
+
     /// Tokens that the model takes, as far as is known before it has answered.
-    pub(crate) fn context(&self, server: &Server) -> Option<u64> {
+    pub(crate) fn context(&self, server: &Server, model: &str) -> Option<u64> {
         let asked = self.num_ctx.filter(|_| server.api == ServerApi::Ollama);
-        asked.or(server.context).map(u64::from)
+        asked.map(u64::from).or_else(|| server.context(model))
     }
 
     /// The members that a request for this server has beside the conversation.

@@ -72,9 +72,12 @@ impl Session {
 
     /// Takes another model for what follows.
     pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
-        // How much the new one takes is asked once it has answered.
+        // How much the new one takes is asked once it has answered, where the list does not say it.
         self.asked_context = self.server.llama_cpp();
-        let context = self.settings.context.filter(|_| self.server.llama_cpp());
+        let context = self.options.model.context(&self.server, name);
+        if let Some(tokens) = context {
+            self.hands.fit_context(tokens);
+        }
         let mut settings = Settings { model: name.to_owned(), context, ..self.settings.clone() };
         settings.words =
             words(&self.options, &settings, &self.server, self.catalog, &self.common, &self.runtime)?;

@@ -48,16 +48,22 @@ impl Session {
             self.options.server = there.server.clone();
         }
         self.options.model = there.model;
+        self.server.first_byte = self.options.model.first_byte();
         self.asked_context = false;
+        let model = match &there.server.model {
+            None if there.server.base_url.is_none() => self.settings.model.clone(),
+            named => self.server.choose(named.as_deref()),
+        };
+        let context = self.options.model.context(&self.server, &model);
+        if let Some(tokens) = context {
+            self.hands.fit_context(tokens);
+        }
         let mut settings = Settings {
-            model: match &there.server.model {
-                None if there.server.base_url.is_none() => self.settings.model.clone(),
-                named => self.server.choose(named.as_deref()),
-            },
+            model,
             api: self.server.api,
             extra: self.options.model.members(&self.server),
             server: self.server.for_agent(),
-            context: self.options.model.context(&self.server),
+            context,
             dialect,
             ..self.settings.clone()
         };

@@ -36,18 +36,19 @@ impl Session {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));
-        let (mut hands, server) = meet(options, &interrupt, &runtime)?;
+        let (mut hands, mut server) = meet(options, &interrupt, &runtime)?;
+        server.first_byte = options.model.first_byte();
         drop(busy);
         interrupt.rest();
-        if let Some(tokens) = server.context {
-            hands.toolbox.fit_context(tokens);
-        }
         let memory = match options.constrain.into() {
             // A model that needs a grammar takes whatever it reads for its task.
             Constrain::On => Memory::default(),
             _ => Memory::find(hands.toolbox.directory()),
         };
         let mut settings = settings(options, before, &hands, &server, &memory);
+        if let Some(tokens) = settings.context {
+            hands.fit_context(tokens);
+        }
         settings.dialect = dialect;
         settings.max_turns = options.max_turns.unwrap_or(max_turns);
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
@@ -107,6 +108,7 @@ fn settings(
         (mode, _) => mode,
     };
     Settings {
+        context: options.model.context(server, &model),
         model,
         system: change::instructions(options, hands, memory, options.appended()),
         tools: hands.tools().to_vec(),
@@ -116,7 +118,6 @@ fn settings(
         api: server.api,
         extra: options.model.members(server),
         server: server.for_agent(),
-        context: options.model.context(server),
         stream: !options.no_stream,
         ..Settings::default()
     }

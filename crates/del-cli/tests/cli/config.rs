@@ -196,7 +196,8 @@ fn every_value_is_shown_with_its_source() {
     assert_eq!(shown(&got, "toolset"), (json!("core"), json!("default"), Value::Null));
     assert_eq!(shown(&got, "DEL_WEB_PROVIDER").2, "DEL_WEB_PROVIDER");
     let table = with(&home, &["config", "show"], &[]).out;
-    assert!(table.contains("\nmodel                two ") && table.contains(" config.toml:1\n"), "{table}");
+    let row = table.lines().find(|row| row.starts_with("model ")).unwrap();
+    assert!(row.contains(" two ") && row.ends_with(" config.toml:1"), "{table}");
     let paths = with(&home, &["config", "path", "--json"], &[]).json();
     assert!(paths["exists"] == true && paths["mcp"].as_str().unwrap().ends_with("del/mcp.json"), "{paths:#}");
 }

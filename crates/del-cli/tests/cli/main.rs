@@ -22,6 +22,7 @@ mod grammar;
 mod hooks;
 mod jobs;
 mod keys;
+mod limits;
 mod man;
 mod mcp;
 mod meanwhile;
