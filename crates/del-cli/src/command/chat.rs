@@ -4,12 +4,13 @@ mod commands;
 mod files;
 mod help;
 mod line;
+mod said;
 mod status;
 mod waiting;
 mod word;
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -18,6 +19,7 @@ use anyhow::Result;
 use del_agent::{Entry, Failure};
 use del_tools::{Approval, ToolResult, counted, visible};
 use line::{Lines, Read};
+use said::{collected, say};
 use word::Word;
 
 use crate::assistant::Assistant;
@@ -35,7 +37,6 @@ use crate::screen::stage::{self, Stage};
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::{self, Session};
 use crate::terminal;
-use crate::wrap;
 
 const MAX_TURNS: u32 = 50;
 
@@ -389,13 +390,5 @@ fn beginning(question: &str) -> String {
     match more {
         0 => question.to_owned(),
         _ => format!("{}\n… {}", lines.join("\n"), counted(more, "more line")),
-    }
-}
-
-fn say(text: &str) {
-    let text = wrap::for_stderr(text, wrap::second_column);
-    match stage::current() {
-        Some(stage) => stage.line(&text),
-        None => drop(writeln!(std::io::stderr(), "{text}")),
     }
 }

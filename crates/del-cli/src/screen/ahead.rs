@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use typed::Pressed;
-pub(crate) use typed::{Turn, Typed};
+pub(crate) use typed::{Answer, Turn, Typed};
 
 use crate::interrupt::Interrupt;
 use crate::screen::stage::{self, Stage};
@@ -147,6 +147,11 @@ fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) ->
             }
             Some(Pressed::Text) => {}
             None => return typed,
+        }
+        for (line, answer) in typed.answers() {
+            if let Some(stage) = stage::current() {
+                stage.between(&format!("{}\n{}", stage.dimmed(&format!("> {line}")), answer.trim_end()));
+            }
         }
         typed.show();
     }

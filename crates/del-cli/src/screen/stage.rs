@@ -4,6 +4,7 @@
 //! The cursor rests at the end of what is said, so that more of it costs nothing but itself. What stands below is drawn
 //! from there and back.
 
+mod curtain;
 mod footer;
 mod guards;
 mod out;
@@ -13,13 +14,13 @@ use std::io::{self, IsTerminal};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+pub(crate) use curtain::CURTAIN;
 use footer::{Doing, Footer};
 pub(crate) use guards::{Busy, Held, Left};
 use out::{PLAIN, Stream, last_style, put, wide};
 
 use super::ahead::{self, Paused};
 use super::look::{self, Look};
-use crate::interrupt::Curtain;
 use crate::terminal;
 
 /// The terminal is one, and so is this.
@@ -49,6 +50,8 @@ struct State {
     /// How what is written next looks: the last escape for that, unless it took all back.
     style: String,
     footer: Footer,
+    /// Whole lines that wait until a row ends.
+    later: String,
     /// The rows below the cursor, as they are on the screen.
     drawn: Vec<String>,
 }
@@ -88,32 +91,6 @@ pub(crate) fn hold() -> Held {
         state.held = true;
     }
     Held { stage, keys }
-}
-
-/// What is done with the screen when the program goes on, and when it ends.
-pub(crate) const CURTAIN: Curtain = Curtain { resume, leave };
-
-/// The program goes on after it was stopped: somebody else had the terminal meanwhile, and the cursor is on a row of its own.
-fn resume() {
-    ahead::resume();
-    if let Some(stage) = current() {
-        let mut state = stage.lock();
-        state.column = 0;
-        state.drawn.clear();
-        state.draw();
-    }
-}
-
-/// The program ends here and now: what stands below goes, as far as nobody is drawing it.
-fn leave() {
-    ahead::leave();
-    if let Some(stage) = current()
-        && let Ok(mut state) = stage.state.try_lock()
-    {
-        state.erase();
-        state.end_row();
-        state.held = true;
-    }
 }
 
 impl Stage {
@@ -216,6 +193,7 @@ impl Stage {
         let mut state = self.lock();
         state.erase();
         state.footer.rest();
+        state.catch_up();
     }
 
     /// A piece of the answer, on standard output.
@@ -242,6 +220,14 @@ impl Stage {
             state.end_row();
         }
         let _ = state.say(Stream::Err, &format!("{text}\n"));
+    }
+
+    /// Whole lines on standard error that can wait until a row of what is said ends.
+    pub(crate) fn between(&self, text: &str) {
+        let mut state = self.lock();
+        state.later.push_str(text);
+        state.later.push('\n');
+        state.catch_up();
     }
 
     /// A line that need not be looked at.
@@ -300,6 +286,7 @@ impl State {
             apart: false,
             style: String::new(),
             footer: Footer::new(look),
+            later: String::new(),
             drawn: Vec::new(),
             look,
         }
@@ -315,7 +302,16 @@ impl State {
         if moves {
             self.draw();
         }
+        self.catch_up();
         Ok(())
+    }
+
+    /// Says what had to wait, where a row has ended.
+    fn catch_up(&mut self) {
+        if self.column == 0 && !self.held && !self.later.is_empty() {
+            let later = std::mem::take(&mut self.later);
+            let _ = self.say(Stream::Err, &later);
+        }
     }
 
     fn write(&mut self, stream: Stream, text: &str) {

@@ -69,3 +69,26 @@ fn ctrl_z_while_the_model_works_leaves_the_shell_a_row_of_its_own() {
     terminal.write("\u{15}");
     end(terminal);
 }
+
+#[test]
+fn what_only_shows_something_is_answered_while_the_model_works() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello."), says("Next.")]);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("go\r");
+    terminal.until("reading the prompt");
+    terminal.write("/status\r");
+    terminal.until("> /status");
+    terminal.until("directory  ");
+    terminal.write("/help undo\r");
+    terminal.until("take back the last change of files");
+    terminal.write("/nosuch\r");
+    terminal.until("1 question waits");
+    drop(held);
+    terminal.until("Hello.");
+    terminal.until("there is no command /nosuch");
+    terminal.until("> ");
+    end(terminal);
+    assert_eq!(asked(&server), ["go"]);
+}

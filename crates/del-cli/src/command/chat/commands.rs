@@ -93,7 +93,7 @@ impl Chat {
         gate.set_approval(status::next(gate.approval()));
     }
 
-    fn mode(&mut self, mode: &str) {
+    pub(super) fn mode(&mut self, mode: &str) {
         match mode {
             "" => {
                 self.say_mode();
@@ -108,7 +108,7 @@ impl Chat {
     }
 
     /// Lists what was allowed, takes one back, or adds a rule.
-    fn permissions(&mut self, rest: &str) {
+    pub(super) fn permissions(&mut self, rest: &str) {
         let gate = &mut self.session.hands.gate;
         match rest.parse::<usize>() {
             _ if rest.is_empty() => {}

@@ -1,19 +1,35 @@
 //! What was typed while something else was done: what becomes of it, and what it changes at once.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use del_tools::counted;
 
 use super::line::Lines;
+use super::word::{Name, Word};
 use super::{Chat, say, status};
-use crate::screen::ahead::{self, Turn, Typed};
+use super::{collected, help};
+use crate::screen::ahead::{self, Answer, Turn, Typed};
+
+type Show = fn(&mut Chat);
+
+/// Commands that only show something that is known without asking anybody.
+const SHOWING: [(Name, Show); 7] = [
+    (Name::Status, |chat| chat.tell_status()),
+    (Name::Context, |chat| chat.tell_context()),
+    (Name::Mode, |chat| chat.mode("")),
+    (Name::Permissions, |chat| chat.permissions("")),
+    (Name::Model, |chat| chat.list_models()),
+    (Name::Hooks, |chat| chat.hooks()),
+    (Name::Skills, |chat| chat.skills()),
+];
 
 impl Chat {
     /// Does something during which Esc stops it, Shift-Tab takes the next mode, and what is typed is kept.
     pub(super) fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         if self.terminal {
             let typed = Typed::begun(std::mem::take(&mut self.begun), self.pastes.clone());
-            ahead::listen(&self.session.interrupt, typed.turning(self.turn()));
+            let typed = typed.turning(self.turn()).answering(self.answer());
+            ahead::listen(&self.session.interrupt, typed);
         }
         let outcome = work(self);
         let typed = ahead::finish();
@@ -32,6 +48,24 @@ impl Chat {
             *now = status::next(*now);
             switch.set(*now);
             format!("mode from the next call on: {}", status::name(*now))
+        })
+    }
+
+    /// Answers commands that only show something: as it was when this began, since what they show is at work.
+    fn answer(&mut self) -> Answer {
+        let mut shown = Vec::new();
+        for (name, show) in SHOWING {
+            shown.push((name, collected(|| show(self))));
+        }
+        let (prompts, plain) = (Arc::clone(self.session.prompts()), self.look.plain);
+        Answer::new(move |line| match Word::read(line) {
+            Word::Command(Name::Help, rest) => {
+                Some(help::text(rest, &prompts, plain).unwrap_or_else(|why| why))
+            }
+            Word::Command(asked, "") => {
+                shown.iter().find(|(name, _)| *name == asked).map(|(_, text)| text.clone())
+            }
+            _ => None,
         })
     }
 

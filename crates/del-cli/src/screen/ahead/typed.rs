@@ -16,6 +16,9 @@ pub(crate) struct Typed {
     /// The beginning of a key or of a character.
     begun: Vec<u8>,
     turn: Option<Turn>,
+    answer: Option<Answer>,
+    /// Lines that were answered at once, with what there is to say.
+    answers: Vec<(String, String)>,
 }
 
 /// What a press means beside the text; of several the one that stops most.
@@ -31,6 +34,23 @@ pub(super) enum Pressed {
 
 /// What Shift-Tab does; it says so in words.
 pub(crate) struct Turn(Box<dyn Fn() -> String + Send>);
+
+/// What is said at once to a line, if it is one that only shows something.
+pub(crate) struct Answer(Box<Ask>);
+
+type Ask = dyn Fn(&str) -> Option<String> + Send;
+
+impl Answer {
+    pub(crate) fn new(answer: impl Fn(&str) -> Option<String> + Send + 'static) -> Self {
+        Self(Box::new(answer))
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answer")
+    }
+}
 
 impl Turn {
     pub(crate) fn new(turn: impl Fn() -> String + Send + 'static) -> Self {
@@ -61,6 +81,16 @@ impl Typed {
     /// The same, with something that Shift-Tab does.
     pub(crate) fn turning(self, turn: Turn) -> Self {
         Self { turn: Some(turn), ..self }
+    }
+
+    /// The same, with lines that are answered at once.
+    pub(crate) fn answering(self, answer: Answer) -> Self {
+        Self { answer: Some(answer), ..self }
+    }
+
+    /// Lines that were answered since this was last asked, and what there is to say.
+    pub(super) fn answers(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.answers)
     }
 
     /// Does what Shift-Tab does. What it says.
@@ -136,8 +166,11 @@ impl Typed {
             }
             [b'\r', ..] => {
                 let question = std::mem::take(&mut self.text);
-                if !question.trim().is_empty() {
-                    self.questions.push_back(question);
+                let answer = self.answer.as_ref().and_then(|Answer(answer)| answer(&question));
+                match answer {
+                    Some(answer) => self.answers.push((question, answer)),
+                    None if question.trim().is_empty() => {}
+                    None => self.questions.push_back(question),
                 }
             }
             [b'\n', ..] => self.text.push('\n'),
@@ -226,6 +259,15 @@ mod tests {
         assert_eq!(typed.take(b"c\x1a\x1b[Z"), Pressed::Suspend);
         assert_eq!(typed.take(b"\x1b[Z\x1a\x1b"), Pressed::Escape);
         assert_eq!((typed.text.as_str(), typed.turn().as_deref()), ("abc", Some("plan")));
+    }
+
+    #[test]
+    fn what_only_shows_something_is_answered_and_does_not_wait() {
+        let answer = Answer::new(|line| (line == "/status").then(|| "well".to_owned()));
+        let mut typed = Typed::default().answering(answer);
+        typed.take(b"/status\rnext\r\r");
+        assert_eq!(typed.answers(), [("/status".to_owned(), "well".to_owned())]);
+        assert_eq!((typed.answers().len(), typed.questions.len()), (0, 1));
     }
 
     #[test]

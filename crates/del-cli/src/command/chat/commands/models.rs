@@ -69,15 +69,21 @@ impl Chat {
                 None => Ok(()),
             };
         }
+        self.list_models();
+        for profile in profiles {
+            say(&format!("      {}", visible(&profile)));
+        }
+        Ok(())
+    }
+
+    /// The models of the server.
+    pub(in super::super) fn list_models(&self) {
+        let current = &self.session.settings.model;
         say(&format!("the model is {}; `/model NAME`, or its number, takes another", visible(current)));
         for (place, model) in self.session.server.models.iter().enumerate() {
             let mark = if model == current { "*" } else { " " };
             say(&format!("{mark} {:>2}  {}", place + 1, visible(model)));
         }
-        for profile in profiles {
-            say(&format!("      {}", visible(&profile)));
-        }
-        Ok(())
     }
 
     pub(super) fn take_model(&mut self, name: &str) -> Result<()> {

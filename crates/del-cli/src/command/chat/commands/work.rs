@@ -64,7 +64,7 @@ impl Chat {
         }
     }
 
-    pub(super) fn hooks(&self) {
+    pub(in super::super) fn hooks(&self) {
         let hooks = &self.session.hands.hooks.all;
         if hooks.is_empty() {
             return say("there are no hooks; docs/hooks.md says what they can do");
@@ -76,7 +76,7 @@ impl Chat {
     }
 
     /// Lists the commands and skills that stand in files, and where; those that nobody has agreed to as well.
-    pub(super) fn skills(&self) {
+    pub(in super::super) fn skills(&self) {
         let prompts = self.session.prompts();
         for prompt in prompts.iter() {
             let head = help::head(&prompt.name, &help::one_line(&prompt.hint));
