@@ -161,10 +161,14 @@ impl Blocks {
         })
     }
 
-    /// The message as a later request has it: what it refuses with is text there, for few servers read anything else.
+    /// The message as a later request has it: what it refuses with is text there, for few servers read anything else, and
+    /// without calls it has a text, if an empty one, for many servers refuse one with neither.
     pub fn past(&self) -> Map<String, Value> {
         let mut message = self.message();
         refused::tell(&mut message);
+        if message["content"].is_null() && !message.contains_key("tool_calls") {
+            message["content"] = json!("");
+        }
         message
     }
 

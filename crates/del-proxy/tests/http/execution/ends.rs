@@ -95,3 +95,35 @@ async fn hanging_up_ends_what_runs() {
         assert_eq!(word.await.unwrap(), Ok("stopped"), "stream: {stream}");
     }
 }
+
+#[tokio::test]
+async fn a_call_that_does_not_count_leaves_no_message_without_text_and_calls() {
+    let function = |name: &str, arguments: &str| json!([{"index": 0, "id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}]);
+    for (tried, finish) in [
+        (function("nobody", "{}"), "tool_calls"),
+        (function("look", "{{{{[["), "tool_calls"),
+        (function("look", "{\"city\": \"Pa"), "length"),
+    ] {
+        for stream in [false, true] {
+            let said = tried.clone();
+            let model = Model::new(move |seen| {
+                if seen.body()["messages"].as_array().unwrap().len() > 1 {
+                    return answers(seen, "It rains.", &json!([]));
+                }
+                let message = json!({"role": "assistant", "content": null, "tool_calls": said});
+                if !stream {
+                    return Reply::Whole(200, "", completion(&message, finish).to_string());
+                }
+                let all = event(&message, None) + &event(&json!({}), Some(finish)) + "data: [DONE]\n\n";
+                Reply::Stream(vec![all.into_bytes()], Then::End)
+            });
+            let bench = bench(model, |_| {}).await;
+            let asked = with(question(), json!({"stream": stream}));
+            let text = bench.stand.post(&asked).send().await.unwrap().text().await.unwrap();
+            assert!(text.contains("It rains."), "{text}");
+            let sent = bench.stand.model.last().body()["messages"].clone();
+            assert_eq!(sent[1], json!({"role": "assistant", "content": ""}), "{tried} {stream}");
+            assert_eq!(sent[2]["role"], "user");
+        }
+    }
+}
