@@ -43,6 +43,7 @@ mod patient;
 mod pieces;
 mod pool;
 mod proxy;
+mod progress;
 mod refusal;
 mod request;
 mod route;

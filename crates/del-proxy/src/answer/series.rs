@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use del_wire::{Chunk, Citation, Delta, Failure, Piece, ToClient, Told, ToldChoice, Usage};
 
+use crate::progress;
 use crate::refusal::Refusal;
 
 /// What the client is told of a series of answers. Calls of tools that run here are no part of it.
@@ -104,7 +105,7 @@ impl Series {
     pub(crate) fn progress(&mut self, line: &str, out: &mut Vec<u8>) {
         let before = if self.thinks { "\n" } else { "" };
         self.thinks = false;
-        self.emit(vec![Piece::Reasoning(format!("{before}{line}\n"))], out);
+        self.emit(vec![Piece::Reasoning(progress::told(&format!("{before}{line}\n")))], out);
     }
 
     /// Gives out what waits for a call, as none comes.

@@ -24,6 +24,7 @@ use crate::held::Held;
 use crate::inspector::Entry;
 use crate::patient::{Manner, patiently};
 use crate::refusal::Refusal;
+use crate::progress;
 use crate::request::{Apart, Request, no_object};
 use crate::route::Route;
 use crate::under_way::UnderWay;
@@ -114,6 +115,7 @@ impl Exchange {
 
     fn on_its_way(
         proxy: Arc<Proxy>,
+                progress::forget(&mut taken.asked);
         setup: Arc<Setup>,
         api: Api,
         parts: Parts,

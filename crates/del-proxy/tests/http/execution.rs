@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod ends;
+mod log;
 mod theirs;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -66,6 +67,9 @@ impl Runner for Seat {
         })
     }
 }
+
+/// What clients are told of a call of `look`: its borders are invisible.
+const LOG: &str = "\u{2063}● look\n\u{2064}";
 
 struct Bench {
     stand: Stand,
@@ -139,7 +143,7 @@ async fn calls_run_here_and_the_model_goes_on() {
     let answer = document(response).await;
     let message = &answer["choices"][0]["message"];
     assert_eq!(message["content"], "Let me look.\n\nIt rains.");
-    assert_eq!(message["reasoning_content"], "● look\n");
+    assert_eq!(message["reasoning_content"], LOG);
     assert!(message.get("tool_calls").is_none());
     assert_eq!(answer["choices"][0]["finish_reason"], "stop");
     assert_eq!(answer["usage"]["completion_tokens"], 4);
@@ -218,7 +222,7 @@ async fn each_api_streams_what_it_says_at_once() {
     let events = data(&post("/v1/messages", streamed(message)).await);
     let deltas: Value = events.iter().map(|event| event["delta"].clone()).collect();
     assert_eq!(text(&deltas, "text_delta", "text"), whole);
-    assert_eq!(text(&deltas, "thinking_delta", "thinking"), "● look\n");
+    assert_eq!(text(&deltas, "thinking_delta", "thinking"), LOG);
 
     let asked = json!({"model": "m", "input": "Weather?"});
     let answer: Value = serde_json::from_str(&post("/v1/responses", asked.clone()).await).unwrap();
@@ -238,10 +242,7 @@ async fn each_api_streams_what_it_says_at_once() {
 
     let asked = with(question(), json!({"stream": false}));
     let answer: Value = serde_json::from_str(&post("/api/chat", asked).await).unwrap();
-    assert_eq!(
-        (&answer["message"]["content"], &answer["message"]["thinking"]),
-        (&json!(whole), &json!("● look\n"))
-    );
+    assert_eq!((&answer["message"]["content"], &answer["message"]["thinking"]), (&json!(whole), &json!(LOG)));
     let stream = post("/api/chat", question()).await;
     let lines: Vec<Value> = stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let said: String = lines.iter().filter_map(|line| line["message"]["content"].as_str()).collect();
