@@ -109,6 +109,11 @@ pub struct Summary {
     pub as_reasoning: bool,
 }
 
+/// What an answer says that was nothing but calls which may not go out.
+pub(crate) fn none_of_the_tools(name: &str) -> String {
+    format!("The model called `{name}`, which is none of the tools that it may call now.")
+}
+
 impl std::ops::AddAssign for Summary {
     fn add_assign(&mut self, more: Self) {
         self.dialect = self.dialect.take().or(more.dialect);

@@ -12,7 +12,7 @@ use super::beside::Beside;
 use super::gaps::Gaps;
 use super::open::Open;
 use super::opening::Opening;
-use super::{Asking, Reader};
+use super::{Asking, Reader, none_of_the_tools};
 
 /// Reads a choice.
 ///
@@ -388,8 +388,7 @@ impl Told {
     fn explain(&mut self) {
         let silent = self.sent == 0 && !self.text.over && self.asked.is_empty();
         if let Some(name) = self.refused.first().filter(|_| silent) {
-            let note = format!("The model called `{name}`, which is none of the tools that it may call now.");
-            self.add(Piece::Text(note));
+            self.add(Piece::Text(none_of_the_tools(name)));
         }
     }
 

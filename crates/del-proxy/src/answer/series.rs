@@ -91,6 +91,11 @@ impl Series {
         self.begun
     }
 
+    /// True once there is text for the client.
+    pub(crate) fn has_said(&self) -> bool {
+        self.said
+    }
+
     /// The ids of the client's calls.
     pub(crate) fn theirs(&self) -> &[String] {
         &self.theirs

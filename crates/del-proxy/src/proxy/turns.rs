@@ -2,6 +2,7 @@
 //! client's.
 
 mod heard;
+mod kept;
 mod work;
 
 use std::pin::Pin;
@@ -23,15 +24,14 @@ use super::driven::Driven;
 use super::exchange::{
     BROKEN_OFF, DIALECT, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
 };
-use super::injected::{Injected, place};
+use super::injected::Injected;
 use super::insert;
 use super::runs::Runs;
-use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, translate_between};
+use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, none_of_the_tools, translate_between};
 use crate::execution::Executor;
 use crate::lists;
-use crate::memory::Past;
 use crate::refusal::Refusal;
-use crate::stamp::{response_id, unique};
+use crate::stamp::unique;
 use crate::timed::Timed;
 
 /// Names the tools that ran here, in their order.
@@ -328,6 +328,10 @@ impl Turns {
             self.repairs += 1;
             return self.go_on(note);
         }
+        if let Some(name) = self.refused.last().filter(|_| untold && !self.series().has_said()) {
+            let remark = self.series().remark(&none_of_the_tools(name));
+            self.pending.extend(remark);
+        }
         Next::End(self.reason("stop"))
     }
 
@@ -385,27 +389,5 @@ impl Turns {
     /// What headers say of an answer that comes at once.
     fn remarks(&self) -> [(&'static str, &[String]); 3] {
         [(CHANGED, &self.changed), (REFUSED, &self.refused), (EXECUTED, &self.executed)]
-    }
-
-    /// Keeps what the client does not see, for its next request.
-    fn remember(&mut self) {
-        let conversation = self.exchange.conversation.take();
-        let shelf = self.exchange.proxy.memory.of(&self.exchange.parts.extensions);
-        if let Some(first) = self.series().theirs().first().filter(|_| !self.executed.is_empty()) {
-            shelf.put(place(first), Past { messages: self.added.clone(), ..Past::default() });
-        }
-        let last = self
-            .added
-            .iter()
-            .rev()
-            .find_map(|message| message["tool_calls"].as_array().and(message.as_object()));
-        if let (Some(behind), Some(last)) = (self.exchange.behind(), last) {
-            behind.keep(last);
-        }
-        if let Some(mut messages) = conversation {
-            let asked = messages.len();
-            messages.extend_from_slice(&self.added);
-            shelf.put(response_id(&self.id), Past { messages, asked, answer: self.series().kept() });
-        }
     }
 }

@@ -127,3 +127,14 @@ async fn a_call_that_does_not_count_leaves_no_message_without_text_and_calls() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_answer_of_nothing_but_unknown_tools_says_so() {
+    for stream in [false, true] {
+        let bench = bench(Model::new(|seen| answers(seen, "", &calls(&[("nobody", "Paris")]))), |_| {}).await;
+        let asked = with(question(), json!({"stream": stream}));
+        let text = bench.stand.post(&asked).send().await.unwrap().text().await.unwrap();
+        assert!(text.contains("The model called `nobody`, which is none of the tools"), "{text}");
+        assert_eq!(text.matches("none of the tools").count(), 1, "{text}");
+    }
+}
