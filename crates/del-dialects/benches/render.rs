@@ -32,6 +32,10 @@ fn main() {
             });
         }
         measure(&format!("neutralise {size}"), &filter, || Dialects::builtin().neutralise(&text).len());
+        let marks: String = "<|".chars().cycle().take(size).collect();
+        measure(&format!("neutralise marks {size}"), &filter, || {
+            Dialects::builtin().neutralise(&marks).len()
+        });
         measure(&format!("copy {size}"), &filter, || black_box(&text).clone().len());
     }
 }

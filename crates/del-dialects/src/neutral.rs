@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::dialect::Dialect;
 use crate::order::sort;
-use crate::scan::{Automaton, Scan};
+use crate::scan::{Ahead, Automaton, Scan};
 use edges::{Edges, Half};
 
 /// Breaks a mark. It is invisible, and no mark holds one.
@@ -126,24 +126,34 @@ impl Marks {
         Cow::Owned(out)
     }
 
-    /// Breaks what became a mark in `text` where text of others, in `foreign`, met what stands around it.
+    /// Breaks what became a mark in `text` where text of others, in `foreign` one behind the other, met what stands around
+    /// it.
     pub(crate) fn seal(&self, text: &mut String, foreign: &[Range<usize>]) {
-        let ranges = self.matches(text);
-        let meets = |mark: &&Range<usize>| {
-            foreign.iter().any(|foreign| mark.start < foreign.end && foreign.start < mark.end)
+        let meets = |mark: &Range<usize>| {
+            let next = foreign.partition_point(|foreign| foreign.end <= mark.start);
+            foreign.get(next).is_some_and(|foreign| foreign.start < mark.end)
         };
-        let places: Vec<usize> =
-            ranges.iter().filter(meets).map(|mark| behind_first(text, mark.start)).collect();
-        places.iter().rev().for_each(|place| text.insert(*place, BREAK));
+        let (mut out, mut copied) = (String::new(), 0);
+        for mark in self.matches(text).into_iter().filter(meets) {
+            let place = behind_first(text, mark.start);
+            out.push_str(&text[copied..place]);
+            out.push(BREAK);
+            copied = place;
+        }
+        if copied > 0 {
+            out.push_str(&text[copied..]);
+            *text = out;
+        }
     }
 
     /// Every mark, the longest at each place, in order; they may overlap.
     fn matches(&self, text: &str) -> Vec<Range<usize>> {
         let bytes = text.as_bytes();
-        let (mut found, mut look) = (Vec::new(), 0);
+        // What was seen further on is kept from one mark to the next: behind each, the text would be searched for others anew.
+        let (mut found, mut look, mut ahead) = (Vec::new(), 0, Ahead::default());
         loop {
             let mut scan = Scan::default();
-            let hit = self.automaton.find(&mut scan, bytes, &mut look, &mut 0);
+            let hit = self.automaton.find_where(&mut scan, &mut ahead, bytes, &mut look, &mut 0, |_| true);
             let Some(hit) = hit.or_else(|| self.automaton.take(&mut scan, &mut look, &mut 0)) else { break };
             look = behind_first(text, hit.start);
             found.push(hit.start..hit.end);
