@@ -22,9 +22,10 @@ use crate::account::{Account, Record};
 use crate::api::{About, Api};
 use crate::held::Held;
 use crate::inspector::Entry;
+use crate::long_work;
 use crate::patient::{Manner, patiently};
-use crate::refusal::Refusal;
 use crate::progress;
+use crate::refusal::Refusal;
 use crate::request::{Apart, Request, no_object};
 use crate::route::Route;
 use crate::under_way::UnderWay;
@@ -47,6 +48,8 @@ pub(super) struct Exchange {
     /// What its answer is written with.
     pub(super) about: About,
     pub(super) request: Request,
+    /// So many bytes came.
+    size: usize,
     /// What came before the answer, where it is to be remembered.
     pub(super) conversation: Option<Vec<Value>>,
     /// The conversation is to be made shorter, here.
@@ -80,6 +83,19 @@ impl Exchange {
         parts: Parts,
         bytes: Bytes,
     ) -> Result<Box<Self>, Refusal> {
+        let size = bytes.len();
+        let mut exchange = long_work::on(size, || Self::read(proxy, setup, api, parts, bytes))?;
+        exchange.size = size;
+        Ok(exchange)
+    }
+
+    fn read(
+        proxy: Arc<Proxy>,
+        setup: Arc<Setup>,
+        api: Api,
+        parts: Parts,
+        bytes: Bytes,
+    ) -> Result<Box<Self>, Refusal> {
         if api == Api::Chat
             && setup.settings.executor.is_none()
             && let Some(request) = Request::at_a_glance(&bytes, &proxy.tools)
@@ -99,6 +115,7 @@ impl Exchange {
         let mut taken = api.take(body, given.as_ref().map(|given| given.functions.clone()), &shelf)?;
         let injected = match &setup.settings.executor {
             Some(executor) => {
+                progress::forget(&mut taken.asked);
                 recall(&mut taken.asked, &shelf);
                 Injected::add(&mut taken.asked, executor.tools())?
             }
@@ -115,7 +132,6 @@ impl Exchange {
 
     fn on_its_way(
         proxy: Arc<Proxy>,
-                progress::forget(&mut taken.asked);
         setup: Arc<Setup>,
         api: Api,
         parts: Parts,
@@ -186,6 +202,7 @@ impl Exchange {
             parts,
             about,
             request,
+            size: 0,
             conversation,
             shortens,
             injected,

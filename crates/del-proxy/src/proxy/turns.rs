@@ -30,6 +30,7 @@ use super::runs::Runs;
 use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, none_of_the_tools, translate_between};
 use crate::execution::Executor;
 use crate::lists;
+use crate::long_work;
 use crate::refusal::Refusal;
 use crate::stamp::unique;
 use crate::timed::Timed;
@@ -219,7 +220,9 @@ impl Turns {
         let mut body = response.into_body();
         if self.out.is_none() {
             let text = super::text(body, LONGEST_ANSWER).await?;
-            let answer = translate_between(&reader, ids(), &text, api.reader(), &mut relay);
+            let answer = long_work::on(text.len(), || {
+                translate_between(&reader, ids(), &text, api.reader(), &mut relay)
+            });
             if let Ok(answer) = &answer {
                 exchange.note(|record| record.summary += answer.summary.clone());
                 self.learn(answer.summary.as_reasoning);

@@ -13,6 +13,7 @@ use super::outcome::{LONGEST_ERROR, answer_headers, ids, refused};
 use crate::account::Account;
 use crate::answer::Asking;
 use crate::api::Api;
+use crate::long_work;
 use crate::member::Question;
 use crate::pool::Turn;
 use crate::proxy::streamed::{Coming, Next};
@@ -95,6 +96,10 @@ impl Exchange {
 
     /// What the model server is asked.
     fn written(&self, way: Way) -> Result<Bytes, Refusal> {
+        long_work::on(self.size, || self.writes(way))
+    }
+
+    fn writes(&self, way: Way) -> Result<Bytes, Refusal> {
         let settings = &self.route.settings;
         let of_tools = self.request.offers_tools() || self.request.speaks_of_tools();
         let written = if way.mode == Mode::Prompt && of_tools {

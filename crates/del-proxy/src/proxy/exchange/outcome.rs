@@ -15,6 +15,7 @@ use super::{Exchange, MOST_TRIES, Way};
 use crate::account::Account;
 use crate::answer::{Asking, CHANGED, LEFT_OUT, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::lists;
+use crate::long_work;
 use crate::memory::Past;
 use crate::proxy::streamed::{Afterwards, Streamed};
 use crate::proxy::{insert, text};
@@ -79,7 +80,7 @@ impl Exchange {
             return self.streamed(way, headers, body, client, &id).await;
         }
         match text(body, LONGEST_ANSWER).await {
-            Ok(text) => self.whole(way, headers, &text, client, &id),
+            Ok(text) => long_work::on(text.len(), || self.whole(way, headers, &text, client, &id)),
             Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
         }
     }
