@@ -182,7 +182,7 @@ impl Server {
     /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named. A
     /// connection has to stand within `connect`.
     pub(crate) fn into_upstream(self, connect: Duration) -> Result<Upstream> {
-        let Self { base, login, way, key, given, engine, takes_tools, .. } = self;
+        let Self { base, login, way, key, given, engine, takes_tools, context, .. } = self;
         let client = |way| with_login(client(way), login.as_ref());
         let pooled = client(way)
             .connect_timeout(connect)
@@ -198,6 +198,7 @@ impl Server {
         upstream.passes_keys = given;
         upstream.engine = engine;
         upstream.takes_tools = takes_tools;
+        upstream.context = context.map(u64::from);
         Ok(upstream)
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Route {
     room: Option<Arc<Semaphore>>,
     /// How every server takes a grammar.
     pub(crate) engine: Option<Engine>,
+    /// The tokens that the model reads and writes at most, where every server said so that would go on beyond them.
+    pub(crate) context: Option<u64>,
 }
 
 impl Routes {
@@ -107,6 +109,7 @@ impl Route {
         let alike =
             api == ServerApi::OpenAi && upstreams.iter().all(|upstream| upstream.engine == first.engine);
         let engine = first.engine.filter(|_| alike);
+        let contexts: Option<Vec<u64>> = upstreams.iter().map(|upstream| upstream.context).collect();
         let takes_tools = upstreams.iter().all(|upstream| upstream.takes_tools != Some(false));
         Ok(Self {
             modes: Modes::new(&settings, takes_tools, engine.is_some()),
@@ -117,6 +120,9 @@ impl Route {
             written: Mutex::default(),
             room: settings.max_concurrent.map(|most| Arc::new(Semaphore::new(most))),
             engine,
+            context: contexts
+                .filter(|_| engine == Some(Engine::LlamaCpp))
+                .and_then(|all| all.into_iter().max()),
             settings,
         })
     }

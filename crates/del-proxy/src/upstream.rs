@@ -62,6 +62,8 @@ pub struct Upstream {
     pub engine: Option<Engine>,
     /// Whether the model's template takes tools, where the server says so.
     pub takes_tools: Option<bool>,
+    /// The tokens that the model reads and writes at most, where the server says so.
+    pub context: Option<u64>,
 }
 
 impl Upstream {
@@ -79,6 +81,7 @@ impl Upstream {
             passes_keys: false,
             engine: None,
             takes_tools: None,
+            context: None,
         }
     }
 

@@ -14,9 +14,6 @@ use crate::reading::Reading;
 use crate::settings::{Constrain, Mode, SettingsError, ToolsMode};
 use crate::view::Notice;
 
-/// Under a grammar a small model may never close a string: tokens after which it has lost its way.
-const LONGEST_CALL: u64 = 1024;
-
 impl Agent {
     /// What the server is asked at present.
     pub(super) fn asked(&self) -> Value {
@@ -74,9 +71,9 @@ impl Agent {
                 }
                 if let Some(grammar) = self.grammar(&tools) {
                     request.extra.insert("grammar".to_owned(), json!(grammar));
-                    if self.has_to_call() {
-                        request.max_tokens.get_or_insert(LONGEST_CALL);
-                    }
+                    // Under a grammar a small model may never close a string. What fits into the context is never cut by this.
+                    request.max_tokens =
+                        request.max_tokens.or(settings.context.filter(|_| self.has_to_call()));
                 }
             }
         }

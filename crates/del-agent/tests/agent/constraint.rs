@@ -8,11 +8,13 @@ use crate::script::{Talk, call_text, prompt_mode, settings, text_answer, tool_re
 #[test]
 fn constrained_calls_until_a_result_is_there() {
     let server = Server { llama_cpp: true, ..Server::default() };
-    let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..settings() });
+    let context = Some(32_768);
+    let mut talk = Talk::new(Settings { server, constrain: Constrain::On, context, ..settings() });
     let body = talk.ask("When does it open?");
     let grammar = body["grammar"].as_str().unwrap();
     assert!(grammar.contains("root ::=") && grammar.contains("<tool_call>") && grammar.contains("read_file"));
-    assert_eq!(body["max_tokens"], 1024);
+    // No call that fits into the context is cut.
+    assert_eq!(body["max_tokens"], 32_768);
     assert!(body.get("tools").is_none());
     let system = body["messages"][0]["content"].as_str().unwrap();
     assert!(system.contains("\"name\": \"read_file\", \"description\": \"Reads a file. "), "{system}");

@@ -127,13 +127,14 @@ fn a_conversation_that_was_kept_has_the_definitions_that_it_used() {
 #[test]
 fn a_grammar_asks_first_and_calls_then() {
     let server = Server { llama_cpp: true, ..Server::default() };
-    let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..hybrid() });
+    let context = Some(32_768);
+    let mut talk = Talk::new(Settings { server, constrain: Constrain::On, context, ..hybrid() });
     let body = talk.ask("Read a.");
     let grammar = |body: &Value| body["grammar"].as_str().unwrap().to_owned();
     assert!(grammar(&body).contains("request_tools") && !grammar(&body).contains("read_file"), "{body}");
     let body =
         request(talk.answer(&text_answer(&[&call_text("request_tools", r#"{"query": "read_file"}"#)])));
-    assert!(grammar(&body).contains("read_file") && body["max_tokens"].is_u64(), "{body}");
+    assert!(grammar(&body).contains("read_file") && body["max_tokens"] == 32_768, "{body}");
     let calls = talk.answer_with_calls(&text_answer(&[&call_text("read_file", r#"{"path": "a"}"#)]));
     // Now there is a result, and the model may answer.
     assert!(talk.give(tool_results(&calls, "R")).get("max_tokens").is_none());

@@ -25,6 +25,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) constrain: Constrain,
     /// How the server takes the grammar.
     pub(crate) hold: Option<Hold>,
+    /// The tokens that the model reads and writes at most, where the server would go on beyond them.
+    pub(crate) context: Option<u64>,
     /// The answer begins with it.
     pub(crate) begun: Option<&'a str>,
     /// What the model's template says of tools.
@@ -55,8 +57,8 @@ impl Written<'_> {
 /// Members that become a part of the prompt.
 const IN_PROMPT: [&str; 4] = ["messages", "tools", "tool_choice", "parallel_tool_calls"];
 
-/// Under a grammar a small model may never close a string: tokens after which it has lost its way.
-const LONGEST_CALL: u64 = 1024;
+/// The members that say how many tokens an answer may have; the last is llama.cpp's own.
+const LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "n_predict"];
 
 impl Request {
     /// The body for a server that is told of the tools: `as_it_came` where that can be.
@@ -129,9 +131,11 @@ impl Request {
                 Err(error) if forced || held => return Err(Refusal::bad_request(error.to_string())),
                 Err(_) => {}
             }
-            if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))
-            {
-                body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
+            // Under a grammar a small model may never close a string. What fits into the context is never cut by this.
+            let context =
+                writing.context.filter(|_| forced && !LIMITS.iter().any(|name| body.contains_key(*name)));
+            if let Some(context) = context {
+                body.insert("max_tokens".to_owned(), json!(context));
             }
         }
         Ok(Written::Body(Cow::Owned(body)))

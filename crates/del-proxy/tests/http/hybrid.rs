@@ -267,6 +267,7 @@ async fn under_a_grammar_the_model_asks_first() {
             settings.routes[0].tools_mode = ToolsMode::Hybrid;
             settings.routes[0].constrain = Constrain::On;
             settings.routes[0].upstreams[0].engine = Some(Engine::LlamaCpp);
+            settings.routes[0].upstreams[0].context = Some(4096);
         },
     )
     .await;
@@ -275,7 +276,7 @@ async fn under_a_grammar_the_model_asks_first() {
         stand.model.seen().iter().map(|seen| seen.body()["grammar"].as_str().unwrap().to_owned()).collect();
     assert!(!grammars[0].contains("get_weather") && grammars[1].contains("get_weather"), "{grammars:?}");
     // Definitions are no result: it still has to call.
-    assert!(stand.model.last().body()["max_tokens"].is_u64());
+    assert_eq!(stand.model.last().body()["max_tokens"], 4096);
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ async fn prompting(model: Model) -> Stand {
 fn llama_cpp(constrain: Constrain) -> impl FnOnce(&mut Settings) {
     move |settings| {
         settings.routes[0].upstreams[0].engine = Some(Engine::LlamaCpp);
+        settings.routes[0].upstreams[0].context = Some(4096);
         settings.routes[0].constrain = constrain;
     }
 }
@@ -221,6 +222,7 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
         (Constrain::On, json!({"response_format": {"type": "json_object"}}), false, false),
         (Constrain::Auto, json!({}), true, false),
         (Constrain::Auto, json!({"tool_choice": "required"}), true, true),
+        (Constrain::Auto, json!({"tool_choice": "required", "n_predict": 9}), true, false),
         (Constrain::Off, json!({}), false, false),
         (Constrain::Off, json!({"tool_choice": "required"}), false, false),
     ] {
@@ -236,7 +238,8 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
             held,
             "{members}"
         );
-        assert_eq!(sent["max_tokens"] == 1024, forced, "{members}");
+        // A string that is never closed ends with the context, and nothing before it.
+        assert_eq!(sent.get("max_tokens"), forced.then_some(&json!(4096)), "{members}");
     }
     // Nobody knows how others take a grammar.
     let stand = prompting(hermes()).await;
@@ -351,6 +354,7 @@ async fn each_engine_is_told_the_grammar_in_its_own_way() {
             assert_eq!(first["response_format"]["type"], "structural_tag");
             assert!(first["response_format"]["format"].is_object() && first.get("grammar").is_none());
             let last = seen[asked - 1].body();
+            assert!(last.get("max_tokens").is_none(), "these end with the context by themselves");
             assert_eq!(last.get("response_format").is_some(), asked == 1);
             assert_eq!(last[older].as_str().is_some_and(|text| text.starts_with("root ::=")), asked == 2);
         }

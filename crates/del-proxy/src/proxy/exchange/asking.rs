@@ -108,6 +108,7 @@ impl Exchange {
                 dialect: &dialect,
                 constrain: way.constrain,
                 hold: way.hold,
+                context: self.route.context,
                 begun: self.begun(way).as_deref(),
                 words: settings.words.as_ref(),
                 detail: settings.detail,
