@@ -5,6 +5,7 @@
 mod beside;
 mod choice;
 mod gaps;
+mod input;
 mod open;
 mod opening;
 mod series;

@@ -67,7 +67,7 @@ pub enum Piece {
         /// Its number.
         index: u32,
     },
-    /// A whole call of a tool that takes a text in place of arguments.
+    /// A call of a tool that takes a text in place of arguments begins, as other calls do.
     Custom {
         /// Its number.
         index: u32,
@@ -75,8 +75,13 @@ pub enum Piece {
         id: String,
         /// The tool.
         name: String,
-        /// What it is to work on.
-        input: String,
+    },
+    /// More of that text.
+    Input {
+        /// The number of the call.
+        index: u32,
+        /// What is new.
+        text: String,
     },
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
-use del_wire::asked::custom_input;
 use del_wire::assembly::NATIVE;
 use del_wire::{Blocks, Citation, Delta, Finish, GAP, Ids, Piece, Reading};
 use serde_json::{Map, Value};
 
 use super::beside::Beside;
 use super::gaps::Gaps;
+use super::input::Input;
 use super::open::Open;
 use super::opening::Opening;
 use super::{Asking, Reader, none_of_the_tools};
@@ -249,9 +249,9 @@ impl Sink for Teller<'_> {
                 if !surplus {
                     self.told.dialect.get_or_insert_with(|| dialect.to_owned());
                 }
-                let custom = self.reader.custom.contains(name);
+                let input = self.reader.custom.contains(name).then(Input::default);
                 let native = dialect == NATIVE;
-                self.told.open = Some(Open { native, surplus, asks, custom, ..Open::new(name, id) });
+                self.told.open = Some(Open { native, surplus, asks, input, ..Open::new(name, id) });
             }
             Event::Args { json, .. } => {
                 if let Some(mut open) = self.told.open.take() {
@@ -308,10 +308,10 @@ impl Teller<'_> {
             if let Some(index) = open.index {
                 self.told.whole.push(index);
                 self.told.cut = false;
-                if !open.custom {
+                if open.input.is_none() {
                     self.told.add_beside(index, open.native, open.told.as_deref());
-                    self.told.pieces.push(Piece::CallEnd { index });
                 }
+                self.told.pieces.push(Piece::CallEnd { index });
             }
             self.told.ids.extend(open.id.map(|id| (call, id)));
         }
@@ -336,7 +336,14 @@ impl Teller<'_> {
             None if !open.is_object() => return,
             None => (open.json.as_str(), open.solid.min(open.sure)),
         };
-        if open.surplus || upto <= open.sent || open.custom && whole.is_none() {
+        if open.surplus || upto <= open.sent {
+            return;
+        }
+        let text = open.input.as_mut().map(|input| match whole {
+            Some(json) => input.rest(json),
+            None => input.more(&json[..upto]),
+        });
+        if whole.is_none() && text.as_ref().is_some_and(String::is_empty) {
             return;
         }
         let index = *open.index.get_or_insert_with(|| {
@@ -346,17 +353,18 @@ impl Teller<'_> {
             let id = self.ids.keep_or_mint(native);
             open.id = Some(id.clone());
             let name = self.reader.names.given(&open.name).to_owned();
-            self.told.pieces.push(if open.custom {
-                Piece::Custom { index, id, name, input: custom_input(json) }
+            if open.input.is_some() {
+                self.told.pieces.push(Piece::Custom { index, id, name });
             } else {
-                Piece::Call { index, id, name }
-            });
-            if !open.custom {
+                self.told.pieces.push(Piece::Call { index, id, name });
                 self.told.add_beside(index, open.native, open.told.as_deref());
             }
             index
         });
-        if open.custom {
+        if let Some(text) = text {
+            if !text.is_empty() {
+                self.told.pieces.push(Piece::Input { index, text });
+            }
             return;
         }
         self.told.add_arguments(index, &json[open.sent..upto]);

@@ -2,6 +2,8 @@
 
 use del_dialects::Dialects;
 
+use super::input::Input;
+
 /// A call that has begun.
 #[derive(Debug)]
 pub(super) struct Open {
@@ -23,8 +25,8 @@ pub(super) struct Open {
     pub(super) surplus: bool,
     /// It asks for definitions.
     pub(super) asks: bool,
-    /// It goes out whole, as a text.
-    pub(super) custom: bool,
+    /// What goes out of it in place of its arguments, where its tool takes a text.
+    pub(super) input: Option<Input>,
 }
 
 impl Open {
@@ -41,7 +43,7 @@ impl Open {
             index: None,
             surplus: false,
             asks: false,
-            custom: false,
+            input: None,
         }
     }
 

@@ -195,10 +195,11 @@ impl Series {
                 let index = self.number(*index, id);
                 Piece::Call { index, id: id.clone(), name: name.clone() }
             }
-            Piece::Custom { index, id, name, input } => {
+            Piece::Custom { index, id, name } => {
                 let index = self.number(*index, id);
-                Piece::Custom { index, id: id.clone(), name: name.clone(), input: input.clone() }
+                Piece::Custom { index, id: id.clone(), name: name.clone() }
             }
+            Piece::Input { index, text } => Piece::Input { index: number(index)?, text: text.clone() },
             Piece::Arguments { index, json } => {
                 Piece::Arguments { index: number(index)?, json: json.clone() }
             }

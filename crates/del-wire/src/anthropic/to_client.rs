@@ -194,6 +194,7 @@ impl Messages {
             Piece::Paragraph
             | Piece::Compaction(_)
             | Piece::Custom { .. }
+            | Piece::Input { .. }
             | Piece::Details(_)
             | Piece::Beside { .. } => {}
         }

@@ -96,9 +96,12 @@ impl Deltas {
                 delta.text(json);
                 delta.0.extend_from_slice(b"}}]");
             }
-            Piece::Custom { index, id, name, input } => {
-                let custom = json!({"name": name, "input": input});
+            Piece::Custom { index, id, name } => {
+                let custom = json!({"name": name, "input": ""});
                 add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
+            }
+            Piece::Input { index, text } => {
+                add("tool_calls", json!([{"index": index, "custom": {"input": text}}]));
             }
             Piece::Paragraph | Piece::Compaction(_) | Piece::CallEnd { .. } => return None,
         }

@@ -138,7 +138,8 @@ impl Ollama {
             | Piece::Compaction(_)
             | Piece::Details(_)
             | Piece::Beside { .. }
-            | Piece::Custom { .. } => {}
+            | Piece::Custom { .. }
+            | Piece::Input { .. } => {}
         }
     }
 }

@@ -79,7 +79,7 @@ impl Item {
 
     /// It is a call that broke off.
     pub(super) fn is_broken(&self) -> bool {
-        matches!(self.block, Block::Call { whole: false, .. })
+        self.block.is_broken()
     }
 
     /// As it begins.
@@ -128,7 +128,7 @@ impl Item {
         }
         let status = match self.block {
             _ if begun => "in_progress",
-            Block::Call { whole, .. } if !whole => "incomplete",
+            _ if self.is_broken() => "incomplete",
             Block::Call { .. } | Block::Custom { .. } => "completed",
             _ if self.cut => "incomplete",
             _ => "completed",
@@ -171,7 +171,7 @@ impl Item {
                     item.add_text("namespace", space);
                 }
             }
-            Block::Custom { id, name, input } => {
+            Block::Custom { id, name, input, .. } => {
                 item.add_text("call_id", id);
                 item.add_text("name", name);
                 item.add_text("input", so_far(begun, input));

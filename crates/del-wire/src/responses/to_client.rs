@@ -137,17 +137,14 @@ impl Responses {
                 &format!("{}.done", item.thoughts())
             }
             // What there is of a call that broke off is no arguments.
-            Block::Call { whole: false, .. } => "",
+            call if call.is_broken() => "",
             Block::Call { name, arguments, .. } => {
                 said.add_text("name", name);
                 said.add_text("arguments", arguments);
                 "response.function_call_arguments.done"
             }
             Block::Custom { input, .. } => {
-                let mut all = self.at(place);
-                all.add_text("delta", input);
                 said.add_text("input", input);
-                self.events.one("response.custom_tool_call_input.delta", all, out);
                 "response.custom_tool_call_input.done"
             }
             Block::Redacted(_) | Block::Compaction(_) => "",
@@ -220,15 +217,22 @@ impl Responses {
                 }
             }
             Piece::CallEnd { .. } => {
-                if let Some(Item { block: Block::Call { whole, .. }, .. }) = self.items.last_mut() {
+                let last = self.items.last_mut().map(|item| &mut item.block);
+                if let Some(Block::Call { whole, .. } | Block::Custom { whole, .. }) = last {
                     *whole = true;
                     self.close(false, out);
                 }
             }
-            Piece::Custom { id, name, input, .. } => {
-                let (id, name, input) = (id.clone(), name.clone(), input.clone());
-                self.start(Block::Custom { id, name, input }, out);
-                self.close(false, out);
+            Piece::Custom { id, name, .. } => {
+                let (id, name) = (id.clone(), name.clone());
+                self.start(Block::Custom { id, name, input: String::new(), whole: false }, out);
+            }
+            Piece::Input { text, .. } => {
+                let Some(place) = self.items.len().checked_sub(1).filter(|_| self.open) else { return };
+                if let Block::Custom { input, .. } = &mut self.items[place].block {
+                    input.push_str(text);
+                    self.delta("response.custom_tool_call_input.delta", place, "", text, out);
+                }
             }
             Piece::Compaction(item) => {
                 self.start(Block::Compaction(item.clone()), out);

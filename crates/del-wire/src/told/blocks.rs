@@ -54,7 +54,16 @@ pub enum Block {
         name: String,
         /// What it is to work on.
         input: String,
+        /// Nothing of it is missing.
+        whole: bool,
     },
+}
+
+impl Block {
+    /// True for a call that broke off.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self, Self::Call { whole: false, .. } | Self::Custom { whole: false, .. })
+    }
 }
 
 /// The blocks of a message while they come.
@@ -138,19 +147,25 @@ impl Blocks {
             }
             Piece::Details(more) => details::add(&mut self.details, more),
             Piece::CallEnd { .. } => {
-                if let Some(Block::Call { whole, .. }) = self.list.last_mut() {
+                if let Some(Block::Call { whole, .. } | Block::Custom { whole, .. }) = self.list.last_mut() {
                     *whole = true;
                 }
             }
-            Piece::Custom { id, name, input, .. } => {
-                self.list.push(Block::Custom { id: id.clone(), name: name.clone(), input: input.clone() });
+            Piece::Custom { id, name, .. } => {
+                let (id, name) = (id.clone(), name.clone());
+                self.list.push(Block::Custom { id, name, input: String::new(), whole: false });
+            }
+            Piece::Input { text, .. } => {
+                if let Some(Block::Custom { input, .. }) = self.list.last_mut() {
+                    input.push_str(text);
+                }
             }
         }
     }
 
     /// All of them, without calls that broke off.
     pub fn whole(&self) -> impl Iterator<Item = &Block> {
-        self.list.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
+        self.list.iter().filter(|block| !block.is_broken())
     }
 
     /// Where its texts have something from.
@@ -194,7 +209,7 @@ impl Blocks {
                     }
                     calls.push(call);
                 }
-                Block::Custom { id, name, input } => {
+                Block::Custom { id, name, input, .. } => {
                     calls.push(json!({"id": id, "type": "custom", "custom": {"name": name, "input": input}}));
                 }
             }

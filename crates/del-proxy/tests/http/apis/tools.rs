@@ -2,11 +2,11 @@
 
 use del_agent::ToolsMode;
 use del_proxy::ServerApi;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{anthropic, ask, hermes, post, schema};
-use crate::model::{Model, says};
-use crate::stand::{Stand, document};
+use crate::model::{Model, Reply, Then, completion, event, says};
+use crate::stand::{Stand, document, streamed};
 
 #[tokio::test]
 async fn choices_of_tools_are_those_of_the_other_api() {
@@ -130,6 +130,13 @@ async fn members_that_go_nowhere_are_named() {
     }
 }
 
+/// The data of the events of a stream.
+fn data(stream: &str) -> Vec<Value> {
+    let lines =
+        stream.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+    lines.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
 #[tokio::test]
 async fn a_custom_tool_takes_a_text_in_every_api_that_has_them() {
     let text = "<tool_call>\n{\"name\": \"patch\", \"arguments\": {\"input\": \"*** Begin\\n*** End\"}}\n</tool_call>";
@@ -156,6 +163,13 @@ async fn a_custom_tool_takes_a_text_in_every_api_that_has_them() {
             text.contains("response.custom_tool_call_input.done") && text.contains("response.completed"),
             "{text}"
         );
+        let deltas: Vec<String> = data(&text)
+            .iter()
+            .filter(|event| event["type"] == "response.custom_tool_call_input.delta")
+            .map(|event| event["delta"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(deltas.concat(), "*** Begin\n*** End");
+        assert!(deltas.len() > 2, "it comes as it is written: {deltas:?}");
         let body = json!({"model": "m", "messages": [{"role": "user", "content": "Do."}],
             "tools": [{"type": "custom", "custom": {"name": "patch"}}]});
         let call = &stand.message(&body).await["tool_calls"][0];
@@ -163,7 +177,42 @@ async fn a_custom_tool_takes_a_text_in_every_api_that_has_them() {
             (&call["type"], &call["custom"]["input"]),
             (&json!("custom"), &json!("*** Begin\n*** End"))
         );
+        let text = stand.post(&streamed(body)).send().await.unwrap().text().await.unwrap();
+        let calls: Vec<Value> = data(&text)
+            .iter()
+            .map(|event| event["choices"][0]["delta"]["tool_calls"][0].clone())
+            .filter(|call| !call.is_null())
+            .collect();
+        assert_eq!((&calls[0]["type"], &calls[0]["custom"]["name"]), (&json!("custom"), &json!("patch")));
+        let input: String = calls.iter().map(|call| call["custom"]["input"].as_str().unwrap()).collect();
+        assert_eq!(input, "*** Begin\n*** End");
+        assert!(calls.len() > 3 && calls.iter().all(|call| call["index"] == 0), "{calls:?}");
     }
+}
+
+#[tokio::test]
+async fn a_custom_call_that_is_cut_is_no_call() {
+    let model = Model::new(|seen| {
+        let begin = json!([{"index": 0, "id": "c", "type": "function", "function": {"name": "patch", "arguments": "{\"input\": \"*** Be"}}]);
+        let message = json!({"role": "assistant", "content": null, "tool_calls": begin});
+        if seen.body()["stream"] != true {
+            return Reply::Whole(200, "", completion(&message, "length").to_string());
+        }
+        let all = event(&message, None) + &event(&json!({}), Some("length")) + "data: [DONE]\n\n";
+        Reply::Stream(vec![all.into_bytes()], Then::End)
+    });
+    let stand = Stand::new(model).await;
+    let mut body = json!({"model": "m", "input": "Do.", "tools": [{"type": "custom", "name": "patch"}]});
+    let whole = ask(&stand, "/v1/responses", &body).await;
+    assert_eq!((&whole["status"], &whole["output"]), (&json!("incomplete"), &json!([])));
+    body["stream"] = json!(true);
+    let text = post(&stand, "/v1/responses", &body).await.text().await.unwrap();
+    assert!(!text.contains("custom_tool_call_input.done"), "{text}");
+    let events = data(&text);
+    let ended = events.iter().find(|event| event["type"] == "response.output_item.done").unwrap();
+    assert_eq!(ended["item"]["status"], "incomplete");
+    let last = &events.last().unwrap()["response"];
+    assert_eq!((&last["status"], &last["output"]), (&json!("incomplete"), &json!([])));
 }
 
 #[tokio::test]
