@@ -34,6 +34,7 @@ mod long_work;
 mod member;
 mod memory;
 mod metrics;
+mod models;
 mod modes;
 mod of_model;
 mod otlp;

@@ -1,26 +1,24 @@
-//! What clients ask of models beside their answers, in the shapes of Anthropic's and Ollama's APIs.
+//! What clients ask of models beside their answers: how long requests are, and what Ollama's clients ask.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response};
 use axum::response::IntoResponse;
 use del_wire::Asked;
 use del_wire::anthropic::plain;
 use del_wire::time::rfc3339;
 use serde_json::{Map, Value, json};
-use tokio::task::JoinSet;
 
 use crate::api::Api;
 use crate::document::Document;
-use crate::family::Family;
 use crate::member::{Question, Sent};
+use crate::models::{created, listed, named, served};
 use crate::of_model::OfModel;
 use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
-use crate::route::{Route, Routes};
+use crate::route::Route;
 use crate::upstream::Engine;
 use del_wire::ServerApi;
 use del_wire::count::{Counted, Counter};
@@ -34,50 +32,8 @@ const OLLAMA: &str = "0.13.0";
 const FOREVER: &str = "2318-01-01T00:00:00Z";
 /// The longest answer that is read.
 const LONGEST: usize = 32 << 20;
-/// How long a server may take to list its models.
-const LIST: Duration = Duration::from_secs(10);
 
-/// The models of all routes, in the shape that the client's API has.
-pub(crate) async fn models(State(proxy): Shared, request: Request<Body>) -> Outcome {
-    let (parts, _) = request.into_parts();
-    let setup = proxy.setup();
-    let anthropic = Family::of(&parts) == Family::Anthropic;
-    if let Some(route) = setup.routes.only().filter(|only| !anthropic || only.api == ServerApi::Anthropic) {
-        return proxy.pass(&setup, route, &parts, "/models", Bytes::new()).await;
-    }
-    let models = listed(&proxy, &setup, &parts.headers).await?;
-    if !anthropic {
-        return Ok(Document(json!({"object": "list", "data": models})).into_response());
-    }
-    let models: Vec<Value> = models.iter().map(of_anthropic).collect();
-    let end = |model: Option<&Value>| model.map_or(Value::Null, |model| model["id"].clone());
-    let (first, last) = (end(models.first()), end(models.last()));
-    Ok(Document(json!({"data": models, "has_more": false, "first_id": first, "last_id": last}))
-        .into_response())
-}
-
-/// A model in the shape of Anthropic's API.
-fn of_anthropic(model: &Value) -> Value {
-    let (name, created) = (&model["id"], rfc3339(created(model)));
-    json!({"type": "model", "id": name, "display_name": name, "created_at": created})
-}
-
-/// One model, in that shape.
-pub(crate) async fn model(State(proxy): Shared, Path(name): Path<String>, request: Request<Body>) -> Outcome {
-    let (parts, _) = request.into_parts();
-    let setup = proxy.setup();
-    let anthropic = Family::of(&parts) == Family::Anthropic;
-    if let Some(route) = setup.routes.only().filter(|only| !anthropic || only.api == ServerApi::Anthropic) {
-        let path = parts.uri.path().trim_start_matches("/v1").to_owned();
-        return proxy.pass(&setup, route, &parts, &path, Bytes::new()).await;
-    }
-    let models = listed(&proxy, &setup, &parts.headers).await?;
-    let model = models.into_iter().find(|model| model["id"] == name);
-    let model = model.ok_or_else(|| Refusal::not_found(format!("there is no model `{name}`")))?;
-    Ok(Document(if anthropic { of_anthropic(&model) } else { model }).into_response())
-}
-
-/// The same for Ollama's clients.
+/// The models of all routes, for Ollama's clients.
 pub(crate) async fn tags(State(proxy): Shared, headers: HeaderMap) -> Outcome {
     let models = listed(&proxy, &proxy.setup(), &headers).await?;
     let models = models.iter().map(|model| {
@@ -228,83 +184,6 @@ async fn answer(proxy: &Proxy, route: &Route, question: Question<'_>, sent: &Sen
     }
     let text = text(response.into_body(), LONGEST).await.ok()?;
     serde_json::from_str(&text).ok().filter(Value::is_object)
-}
-
-/// The models of all routes whose servers answer, under the names by which they are asked for here.
-async fn listed(proxy: &Arc<Proxy>, setup: &Arc<Setup>, headers: &HeaderMap) -> Result<Vec<Value>, Refusal> {
-    let mut lists = JoinSet::new();
-    for (at, route) in setup.routes.iter().enumerate() {
-        let (proxy, setup, route) = (Arc::clone(proxy), Arc::clone(setup), Arc::clone(route));
-        let headers = headers.clone();
-        lists.spawn(async move {
-            let served = tokio::time::timeout(LIST, served(&proxy, &setup, &route, &headers)).await;
-            let late = |_| Err(Refusal::too_late("the model server does not list its models in time"));
-            (at, served.unwrap_or_else(late).map(|served| named(&setup.routes, &route, &served)))
-        });
-    }
-    let mut lists = lists.join_all().await;
-    lists.sort_by_key(|(at, _)| *at);
-    let (mut models, mut refused): (Vec<Value>, _) = (Vec::new(), None);
-    let mut answers = false;
-    for (_, list) in lists {
-        match list {
-            Ok(list) => {
-                answers = true;
-                for model in list {
-                    if !models.iter().any(|known| known["id"] == model["id"]) {
-                        models.push(model);
-                    }
-                }
-            }
-            Err(refusal) => refused = Some(refusal),
-        }
-    }
-    match refused {
-        Some(refusal) if !answers => Err(refusal),
-        _ => Ok(models),
-    }
-}
-
-/// What the servers of a route say of their models.
-async fn served(
-    proxy: &Proxy,
-    setup: &Setup,
-    route: &Route,
-    headers: &HeaderMap,
-) -> Result<Vec<Value>, Refusal> {
-    let sent = setup.sent(headers, Bytes::new());
-    let question = Question::Path(Method::GET, "/models");
-    let response = route.pool.turn(&proxy.metrics).ask(question, &sent).await?;
-    let (status, said) = (response.status(), text(response.into_body(), LONGEST).await?);
-    let said: Value = serde_json::from_str(&said).unwrap_or_default();
-    match said["data"].as_array().filter(|_| status.is_success()) {
-        Some(models) => Ok(models.iter().filter(|model| model["id"].is_string()).cloned().collect()),
-        None => Err(Refusal::bad_gateway("the model server lists no models")),
-    }
-}
-
-/// The models of a route, of those that are `served`, by the names that lead there.
-fn named(routes: &Routes, route: &Arc<Route>, served: &[Value]) -> Vec<Value> {
-    let settings = &route.settings;
-    let own_names = settings.models.iter().filter(|name| !name.contains('*'));
-    let own = own_names.map(|name| {
-        let known = served.iter().find(|model| model["id"] == route.target(name));
-        let mut model =
-            known.cloned().unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "del"}));
-        model["id"] = json!(name);
-        model
-    });
-    // All other names that lead to an alias mean the same model.
-    let others = served.iter().filter(|model| {
-        let leads_here = |name| routes.find(name).is_some_and(|found| Arc::ptr_eq(found, route));
-        (settings.model.is_none() || settings.models.is_empty())
-            && model["id"].as_str().is_some_and(leads_here)
-    });
-    own.chain(others.cloned()).collect()
-}
-
-fn created(model: &Value) -> u64 {
-    model["created"].as_u64().unwrap_or(0)
 }
 
 fn details() -> Value {

@@ -27,6 +27,7 @@ use crate::held::Held;
 use crate::inspector::is_page;
 use crate::listing;
 use crate::member::Member;
+use crate::models;
 use crate::of_model::OfModel;
 use crate::pages;
 use crate::proxy::{Proxy, Setup};
@@ -85,8 +86,8 @@ impl Paths {
             .route("/api/embeddings", post(embed::embeddings))
             .route("/v1/completions", post(pass))
             .route("/v1/embeddings", post(pass))
-            .route("/v1/models", get(listing::models))
-            .route("/v1/models/{*model}", get(listing::model))
+            .route("/v1/models", get(models::models))
+            .route("/v1/models/{*model}", get(models::model))
             .route("/health", get(health))
             .route("/ready", get(ready))
             .route("/metrics", get(metrics))

@@ -21,6 +21,7 @@ mod hybrid;
 mod marks;
 mod members;
 mod model;
+mod models;
 mod modes;
 mod names;
 mod own;
