@@ -49,10 +49,10 @@ impl Gate {
         if is_open { Ok(None) } else { self.check_key(request) }
     }
 
-    /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what
-    /// names this machine has among them is not known.
+    /// A name that leads here by a trick of DNS is none of ours. Where a key is asked for, only that counts: a page has none,
+    /// and under which names others reach this machine, by a tunnel or a server in front, is not known.
     fn check_host(&self, request: &Parts) -> Result<(), Refusal> {
-        if !self.address.ip().is_loopback() && self.wants_key() {
+        if self.wants_key() {
             return Ok(());
         }
         let mut hosts = request.headers.get_all(header::HOST).iter();
@@ -268,8 +268,14 @@ mod tests {
 
     #[test]
     fn with_a_key_the_key_counts() {
+        for address in ["0.0.0.0:8787", "127.0.0.1:8787"] {
+            the_key_counts(address);
+        }
+    }
+
+    fn the_key_counts(address: &str) {
         let gate = Gate::new(
-            "0.0.0.0:8787".parse().unwrap(),
+            address.parse().unwrap(),
             Keys::new(vec![ClientKey::new("a", "other"), ClientKey::new("b", "s3cret")]),
         );
         let with = |key| check(&gate, &[("host", "gpu.lan:8787"), ("authorization", key)]);
