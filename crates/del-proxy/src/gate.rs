@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::inspector::is_page;
-use crate::keys::{Holder, Keys};
+use crate::keys::{Holder, Keys, shown};
 use crate::refusal::Refusal;
 use crate::sites::is_preflight;
 
@@ -107,15 +107,12 @@ impl Gate {
     }
 
     fn check_key(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
-        let headers = &request.headers;
         if !self.wants_key() {
             return Ok(None);
         }
-        let given = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
-        let token = match given.split_at_checked(7) {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
-            // As clients of Anthropic's API show theirs.
-            _ if headers.contains_key("x-api-key") => headers["x-api-key"].as_bytes(),
+        let given = request.headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
+        let token = match shown(&request.headers) {
+            Some(token) => token,
             // Browsers ask their users for a name and a password.
             _ if is_page(request.uri.path()) && password(given).is_some() => {
                 &password(given).unwrap_or_default()

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::http::HeaderValue;
-use axum::http::header::RETRY_AFTER;
+use axum::http::header::{AUTHORIZATION, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -74,6 +74,16 @@ struct Rate {
     per_minute: f64,
     left: f64,
     since: Instant,
+}
+
+/// The key that a client shows.
+pub(crate) fn shown(headers: &HeaderMap) -> Option<&[u8]> {
+    let given = headers.get(AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
+    match given.split_at_checked(7) {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => Some(token),
+        // As clients of Anthropic's API show theirs.
+        _ => headers.get("x-api-key").map(HeaderValue::as_bytes),
+    }
 }
 
 impl Keys {

@@ -1,27 +1,34 @@
 //! Earlier answers, for requests that go on with one by its id, refer to what is in one, or ask for one again.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::http::Extensions;
+use axum::http::{Extensions, HeaderMap};
 use del_wire::responses::past::{items, response_of};
 use serde_json::Value;
 
-use crate::keys::Holder;
+use crate::keys::{Holder, shown};
 
 /// Conversations by the id of their last answer. The oldest go when there are too many bytes.
 #[derive(Debug)]
 pub(crate) struct Memory {
     limit: usize,
     kept: Mutex<Kept>,
+    /// Keys of others are not kept as they are.
+    hasher: RandomState,
 }
 
 /// The memory as those see it who have one key: what others said is not there.
 #[derive(Debug)]
 pub(crate) struct Shelf<'m> {
     memory: &'m Memory,
-    owner: Option<Arc<Holder>>,
+    owner: Option<Box<str>>,
 }
+
+/// Whoever shows a key that the proxy does not ask for, such as one of the model server.
+#[derive(Debug, Clone)]
+pub(crate) struct Stranger(Box<str>);
 
 /// What is kept of an answer.
 #[derive(Debug, Default)]
@@ -48,7 +55,7 @@ struct Kept {
 #[derive(Debug)]
 struct Entry {
     id: Box<str>,
-    /// The name of the key that it was asked with.
+    /// The name of the key that it was asked with, or what stands for the key of a stranger.
     owner: Option<Box<str>>,
     messages: Box<str>,
     asked: usize,
@@ -58,12 +65,20 @@ struct Entry {
 impl Memory {
     /// An empty memory of this many bytes; 0 keeps nothing.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, kept: Mutex::default() }
+        Self { limit, kept: Mutex::default(), hasher: RandomState::new() }
+    }
+
+    /// Who sends a request with these headers, where the proxy knows no keys.
+    pub(crate) fn stranger(&self, headers: &HeaderMap) -> Option<Stranger> {
+        let key = shown(headers)?;
+        Some(Stranger(format!("{:016x}", self.hasher.hash_one(key)).into()))
     }
 
     /// What is there for whoever sent the request with these extensions.
     pub(crate) fn of(&self, request: &Extensions) -> Shelf<'_> {
-        Shelf { memory: self, owner: request.get::<Arc<Holder>>().cloned() }
+        let holder = request.get::<Arc<Holder>>().map(|holder| holder.name.as_str().into());
+        let owner = holder.or_else(|| request.get::<Stranger>().map(|stranger| stranger.0.clone()));
+        Shelf { memory: self, owner }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -110,7 +125,7 @@ impl Shelf<'_> {
         let text = |value: String| value.into_boxed_str();
         let entry = Entry {
             id: id.into(),
-            owner: self.owner.as_ref().map(|holder| holder.name.as_str().into()),
+            owner: self.owner.clone(),
             messages: text(serde_json::to_string(&past.messages).unwrap_or_default()),
             asked: past.asked,
             answer: text(past.answer.unwrap_or_default()),
@@ -144,7 +159,7 @@ impl Shelf<'_> {
 
     /// True for what was said by whoever asks.
     fn is(&self, entry: &Entry) -> bool {
-        entry.owner.as_deref() == self.owner.as_ref().map(|holder| holder.name.as_str())
+        entry.owner == self.owner
     }
 }
 

@@ -232,7 +232,12 @@ fn enter(
             .hint("start the proxy with more --max-connections")
             .header(header::RETRY_AFTER, HeaderValue::from_static("1")));
     }
-    let Some(holder) = setup.gate.check(parts)? else { return Ok(None) };
+    let Some(holder) = setup.gate.check(parts)? else {
+        if let Some(stranger) = proxy.memory.stranger(&parts.headers) {
+            parts.extensions.insert(stranger);
+        }
+        return Ok(None);
+    };
     parts.extensions.insert(Arc::clone(&holder));
     if let Some(account) = Account::of(parts) {
         account.note(|record| record.key = Some(holder.name.clone()));

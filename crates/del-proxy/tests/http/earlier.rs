@@ -131,15 +131,21 @@ async fn what_a_response_was_given_to_is_listed_in_pages() {
 
 #[tokio::test]
 async fn what_others_said_is_not_there() {
-    let stand =
-        stand(|settings| settings.keys = vec![ClientKey::new("a", "key-a"), ClientKey::new("b", "key-b")])
-            .await;
+    what_others_said(401, || vec![ClientKey::new("a", "key-a"), ClientKey::new("b", "key-b")]).await;
+    // Where the proxy asks for no key, clients may show those of the model server.
+    what_others_said(404, Vec::new).await;
+}
+
+async fn what_others_said(stranger: u16, keys: impl FnOnce() -> Vec<ClientKey>) {
+    let stand = stand(|settings| settings.keys = keys()).await;
     let response = told(&stand, &asked(false), "key-a").await;
     let id = response["id"].as_str().unwrap();
     for method in [Method::GET, Method::DELETE] {
         assert_eq!(send(&stand, method, id, "key-b").await.status(), 404);
     }
-    assert_eq!(send(&stand, Method::GET, id, "wrong").await.status(), 401);
+    for other in ["wrong", ""] {
+        assert_eq!(send(&stand, Method::GET, id, other).await.status(), stranger);
+    }
     let mut next = asked(false);
     next["previous_response_id"] = json!(id);
     assert!(told(&stand, &next, "key-b").await["error"].is_object());
