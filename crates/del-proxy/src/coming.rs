@@ -6,12 +6,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::Bytes;
-use axum::http::{Request, Response, header};
+use axum::http::{HeaderValue, Request, Response, header};
 use http_body::{Body, Frame, SizeHint};
 use tower::{Service as _, service_fn};
 use tower_http::decompression::Decompression;
 
 use crate::line::Answer;
+use crate::packed;
 
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 type Frames = dyn Body<Data = Bytes, Error = Cause> + Send;
@@ -29,8 +30,29 @@ pub(crate) enum Coming {
 impl Coming {
     /// The answer on a connection, unpacked where it is packed.
     pub(crate) async fn of(response: Response<Answer>) -> Result<Response<Self>, Cause> {
-        if !response.headers().contains_key(header::CONTENT_ENCODING) {
-            return Ok(response.map(Self::Line));
+        Self::unpacked(response, Self::Line).await
+    }
+
+    /// The answer that the client has, which unpacks what is spelt as it knows it.
+    pub(crate) async fn of_client(response: Response<reqwest::Body>) -> Result<Response<Self>, Cause> {
+        Self::unpacked(response, Self::Client).await
+    }
+
+    async fn unpacked<B>(
+        response: Response<B>,
+        plain: impl FnOnce(B) -> Self,
+    ) -> Result<Response<Self>, Cause>
+    where
+        B: Body<Data = Bytes, Error: Into<Cause> + Send> + Send + 'static,
+    {
+        let Some(word) = response.headers().get(header::CONTENT_ENCODING) else {
+            return Ok(response.map(plain));
+        };
+        // What unpacks it knows one spelling of each.
+        let kind = word.to_str().ok().and_then(packed::known).flatten().map(HeaderValue::from_static);
+        let mut response = response;
+        if let Some(kind) = kind {
+            response.headers_mut().insert(header::CONTENT_ENCODING, kind);
         }
         let mut packed = Some(response);
         let given = service_fn(move |_: Request<()>| {

@@ -20,14 +20,10 @@ pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal>
     if given.is_empty() {
         return Ok(None);
     }
-    if let [word] = given.as_slice() {
-        match word.trim().to_ascii_lowercase().as_str() {
-            "" | "identity" => return Ok(None),
-            "gzip" | "x-gzip" => return Ok(Some("gzip")),
-            "deflate" => return Ok(Some("deflate")),
-            "zstd" => return Ok(Some("zstd")),
-            _ => {}
-        }
+    if let [word] = given.as_slice()
+        && let Some(kind) = known(word)
+    {
+        return Ok(kind);
     }
     let message = format!(
         "expected a body that is plain or packed once, by one of {KINDS}; got `{}`",
@@ -35,6 +31,17 @@ pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal>
     );
     Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", message)
         .header(header::ACCEPT_ENCODING, HeaderValue::from_static(KINDS)))
+}
+
+/// What a word for it means: none is plain. `None` for one that is not known.
+pub(crate) fn known(word: &str) -> Option<Option<&'static str>> {
+    Some(match word.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => None,
+        "gzip" | "x-gzip" => Some("gzip"),
+        "deflate" => Some("deflate"),
+        "zstd" => Some("zstd"),
+        _ => return None,
+    })
 }
 
 /// The body as it was before it was packed in this way. It is unpacked as it is read.

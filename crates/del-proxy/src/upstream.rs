@@ -227,7 +227,7 @@ impl Upstream {
             (sent, _) => sent,
         };
         match sent {
-            Ok(response) => Ok(Response::from(response).map(Coming::Client)),
+            Ok(response) => Ok(Coming::of_client(Response::from(response)).await?),
             Err(error) if error.is_timeout() && !error.is_connect() => Err(Unreached::Silent),
             Err(error) if error.is_timeout() => Err(Unreached::For("no answer in time".to_owned())),
             Err(error) => Err(Unreached::For(reason(&error))),
