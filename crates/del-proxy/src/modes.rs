@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::Amends;
 
+use crate::request::Hold;
 use crate::settings::RouteSettings;
 
 /// What is set, and what was learnt of models.
@@ -16,6 +17,9 @@ pub(crate) struct Modes {
     learns: bool,
     without_tools: Mutex<HashSet<String>>,
     amends: Mutex<HashMap<String, Amends>>,
+    /// How a grammar is told, or that none is, where the server refused another way; by the model and its tools, which the
+    /// grammar is made of.
+    holds: Mutex<HashMap<(String, u64), Option<Hold>>>,
 }
 
 /// Names come from clients.
@@ -32,7 +36,8 @@ impl Modes {
             ToolsMode::Auto | ToolsMode::Native | ToolsMode::Hybrid => Mode::Native,
         };
         let learns = settings.tools_mode.learns() && usual == Mode::Native;
-        Self { usual, learns, without_tools: Mutex::default(), amends: Mutex::default() }
+        let (without_tools, amends, holds) = Default::default();
+        Self { usual, learns, without_tools, amends, holds }
     }
 
     /// The mode for a model.
@@ -52,6 +57,20 @@ impl Modes {
         let mut known = self.amends.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < MOST_MODELS || known.contains_key(model) {
             known.insert(model.to_owned(), amends);
+        }
+    }
+
+    /// How a grammar over these tools is told for a model, where that was learnt.
+    pub(crate) fn hold(&self, model: &str, tools: impl FnOnce() -> u64) -> Option<Option<Hold>> {
+        let known = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_empty() { None } else { known.get(&(model.to_owned(), tools())).copied() }
+    }
+
+    /// From now on it is told so, or not at all.
+    pub(crate) fn learn_hold(&self, model: &str, tools: u64, hold: Option<Hold>) {
+        let mut known = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < MOST_MODELS {
+            known.insert((model.to_owned(), tools), hold);
         }
     }
 

@@ -1,8 +1,11 @@
 //! How a model server is told the grammar that an answer is held to.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use del_grammar::Grammar;
 use serde_json::{Map, Value, json};
 
+use super::Request;
 use crate::upstream::Engine;
 
 /// The members of a request that tell one.
@@ -14,6 +17,16 @@ pub(crate) enum Hold {
     Tag(Engine),
     /// The same grammar in EBNF, for releases of theirs that know no such tag.
     Ebnf(Engine),
+}
+
+impl Request {
+    /// A number that tells the tools from those of other requests: a grammar is made of them.
+    pub(crate) fn number_of_tools(&self) -> u64 {
+        let tools = self.asked().ok().and_then(|asked| asked.body.get("tools"));
+        let mut hasher = DefaultHasher::new();
+        tools.map(Value::to_string).hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 /// The members with which clients hold an answer to something of their own.

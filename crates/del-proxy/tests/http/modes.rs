@@ -313,8 +313,12 @@ async fn a_grammar_that_the_server_refuses_is_left_out() {
         None => says(seen, HERMES, 4),
     });
     let stand = Stand::with(model, llama_cpp(Constrain::On)).await;
-    assert_eq!(told(&stand.ask(&weather()).await).2, "tool_calls");
-    assert_eq!(stand.model.seen().len(), 2);
+    let others = json!({"tools": [tool("get_weather"), tool("look")]});
+    // It is not offered again, unless it is one over other tools.
+    for (body, asked) in [(weather(), 2), (weather(), 3), (with(weather(), others), 5)] {
+        assert_eq!(told(&stand.ask(&body).await).2, "tool_calls");
+        assert_eq!(stand.model.seen().len(), asked);
+    }
 }
 
 #[tokio::test]
@@ -357,6 +361,9 @@ async fn each_engine_is_told_the_grammar_in_its_own_way() {
             assert!(last.get("max_tokens").is_none(), "these end with the context by themselves");
             assert_eq!(last.get("response_format").is_some(), asked == 1);
             assert_eq!(last[older].as_str().is_some_and(|text| text.starts_with("root ::=")), asked == 2);
+            // What it took is what it is asked with the next time.
+            assert_eq!(told(&stand.ask(&required).await).1.len(), 1);
+            assert_eq!((stand.model.seen().len(), stand.model.last().body()), (asked + 1, last));
         }
     }
     // What the client holds the answer to counts.

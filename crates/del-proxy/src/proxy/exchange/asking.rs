@@ -36,10 +36,12 @@ const MOST_ROUNDS: u32 = 5;
 
 impl Exchange {
     pub(in crate::proxy) fn way(&self) -> Way {
-        Way {
-            mode: self.route.mode(self.request.model()),
-            constrain: self.route.constrain(),
-            hold: self.route.engine.map(Hold::of),
+        let (route, request) = (&self.route, &self.request);
+        let mode = route.mode(request.model());
+        match route.modes.hold(request.model(), || request.number_of_tools()) {
+            Some(None) => Way { mode, constrain: Constrain::Off, hold: None },
+            Some(hold) => Way { mode, constrain: route.constrain(), hold },
+            None => Way { mode, constrain: route.constrain(), hold: route.engine.map(Hold::of) },
         }
     }
 
@@ -50,9 +52,14 @@ impl Exchange {
         turn: &mut Turn<'_>,
     ) -> Result<Response<Timed>, Refusal> {
         let route = &self.route;
+        let hold = way.hold;
         loop {
             let response = self.send(turn, *way).await?;
             if response.status().is_success() {
+                if way.hold != hold {
+                    let tools = self.request.number_of_tools();
+                    route.modes.learn_hold(self.request.model(), tools, way.hold);
+                }
                 return Ok(response);
             }
             let (head, said) = response.into_parts();
