@@ -10,6 +10,7 @@ mod open;
 mod opening;
 mod series;
 mod stream;
+mod together;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};

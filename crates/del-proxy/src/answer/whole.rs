@@ -10,6 +10,7 @@ use del_wire::{
 };
 
 use super::choice::Choice;
+use super::together::together;
 use super::{Asking, Reader, Summary, leave_out, note_unread};
 
 /// An answer for the client.
@@ -67,7 +68,15 @@ pub fn translate_between(
 ) -> Result<Answer, Trouble> {
     let is_chat = server.is_chat();
     let read = |body: &str| Ok(translated(reader, &mut ids, body, server.whole(body)?, is_chat, client));
-    read_finite(body, read).map_err(|error: WireError| Trouble::Garbage(error.to_string()))?
+    match read_finite(body, read) {
+        Ok(answer) => answer,
+        Err(error) => match together(&mut server, body) {
+            // What comes in pieces is written anew.
+            Some(Ok(chunk)) => translated(reader, &mut ids, body, chunk, false, client),
+            Some(Err(reason)) => Err(Trouble::Garbage(reason)),
+            None => Err(Trouble::Garbage(WireError::to_string(&error))),
+        },
+    }
 }
 
 /// The same of an answer that was read: `body` is what it was read from.
@@ -98,7 +107,9 @@ fn translated(
         }
         let (choice, _, last) = &mut choices[at];
         choice.push(delta, reader, ids);
-        *last = delta;
+        if delta.finish.is_some() || last.finish.is_none() {
+            *last = delta;
+        }
     }
     let choices = choices.into_iter().enumerate().map(|(place, (mut choice, mut told, last))| {
         let end = if last.finish == Some(Finish::Length) { End::Cut } else { End::End };

@@ -160,3 +160,61 @@ async fn errors_made_here_have_codes() {
         assert_eq!(document(response).await["error"]["code"], code);
     }
 }
+
+/// Some gateways stream whatever they are asked for.
+#[tokio::test]
+async fn a_stream_that_nobody_asked_for_is_put_together() {
+    let event = |data: Value| format!("data: {data}\n\n");
+    let chat = [
+        json!({"id": "x", "model": "s", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hm. <tool_call>\n{\"name\": "}}]}),
+        json!({"choices": [{"index": 0, "delta": {"content": "\"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>"}}]}),
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+        json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}),
+    ];
+    let native = json!([{"index": 0, "id": "c", "type": "function", "function": {"name": "get_weather", "arguments": ""}}]);
+    let ollama = json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Paris"}}}]});
+    let message = [
+        json!({"type": "message_start", "message": {"id": "x", "role": "assistant", "content": [], "usage": {"input_tokens": 3, "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hm."}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "c", "name": "get_weather", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"city\":\"Paris\"}"}}),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 4}}),
+        json!({"type": "message_stop"}),
+    ];
+    let in_pieces = [
+        json!({"choices": [{"index": 0, "delta": {"content": "Hm.", "tool_calls": native}}]}),
+        json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{\"city\":\"Paris\"}"}}]}}]}),
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}),
+    ];
+    let lines = [
+        json!({"message": {"role": "assistant", "content": "Hm."}, "done": false}),
+        json!({"message": ollama, "done": true, "done_reason": "stop", "prompt_eval_count": 3, "eval_count": 4}),
+    ];
+    let all = |events: &[Value]| events.iter().cloned().map(event).collect::<String>();
+    for (api, said) in [
+        (ServerApi::OpenAi, all(&chat) + "data: [DONE]\n\n"),
+        (ServerApi::OpenAi, all(&in_pieces)),
+        (ServerApi::Anthropic, all(&message)),
+        (ServerApi::Ollama, lines.map(|line| format!("{line}\n")).concat()),
+    ] {
+        let whole = said.clone();
+        let model = Model::saying(Reply::Stream(vec![said.into_bytes()], Then::End));
+        let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = api).await;
+        let answer = stand.ask(&weather()).await;
+        let message = &answer["choices"][0]["message"];
+        assert_eq!(message["content"].as_str().map(str::trim), Some("Hm."), "{api:?}: {answer}");
+        let call = &message["tool_calls"][0]["function"];
+        let arguments: Value = serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap();
+        assert_eq!((&call["name"], arguments), (&json!("get_weather"), json!({"city": "Paris"})));
+        assert_eq!(answer["choices"][0]["finish_reason"], "tool_calls");
+        assert_eq!(answer["usage"]["completion_tokens"], 4);
+        // One that breaks off is no answer.
+        let half = whole.as_bytes()[..whole.len() / 2].to_vec();
+        let model = Model::saying(Reply::Stream(vec![half], Then::End));
+        let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = api).await;
+        assert_eq!(stand.post(&weather()).send().await.unwrap().status(), 502, "{api:?}");
+    }
+}
