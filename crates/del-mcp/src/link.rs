@@ -215,6 +215,11 @@ impl Link {
                 biased;
                 answer = &mut answer => match answer {
                     Ok(ServerResult::CallToolResult(result)) => return Ok(content::result(result)),
+                    // What is not all as the protocol has it.
+                    Ok(ServerResult::CustomResult(other)) => {
+                        let read = content::read(&other.0);
+                        return read.ok_or_else(|| self.failed("sent what is no result of a tool."));
+                    }
                     Ok(_) => return Err(self.failed("sent what is no result of a tool.")),
                     Err(error) => return Err(self.failure(error).await),
                 },
