@@ -22,6 +22,8 @@ use super::{Asking, Reader, none_of_the_tools};
 pub(super) struct Choice {
     reading: Option<Reading>,
     told: Told,
+    /// A limit of tokens ended it, or nobody knows what did.
+    short: bool,
 }
 
 /// What the client has been told, and what waits.
@@ -70,7 +72,7 @@ struct Told {
 
 impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
-        let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
+        let mut choice = Self { reading: Some(reader.reading()), told: Told::default(), short: false };
         choice.told.text.follow(&reader.before);
         choice.told.thoughts = reader.defined.is_some().then(Blocks::default);
         choice
@@ -141,6 +143,7 @@ impl Choice {
 
     pub(super) fn finish(&mut self, end: End, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = self.reading.take() {
+            self.short = end == End::Cut;
             reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
             self.told.cite();
             if !reader.runs {
@@ -163,6 +166,11 @@ impl Choice {
     /// True when something of a call went out.
     pub(super) fn has_call(&self) -> bool {
         self.told.sent > 0
+    }
+
+    /// True where it is over, by itself, and nothing of a call went out.
+    pub(super) fn lacks_call(&self) -> bool {
+        self.is_over() && !self.short && !self.has_call()
     }
 
     /// How many whole calls went out.

@@ -114,6 +114,17 @@ impl Stream {
         self.choices.values().any(|choice| choice.has_call())
     }
 
+    /// True once something of a call has gone out in each of so many choices.
+    pub(crate) fn has_calls(&self, choices: u64) -> bool {
+        self.choices.len() as u64 >= choices && self.choices.values().all(|choice| choice.has_call())
+    }
+
+    /// True where the answer is whole, and a choice that no limit of tokens ended has no call.
+    pub(crate) fn lacks_call(&self) -> bool {
+        let lacks = self.choices.is_empty() || self.choices.values().any(|choice| choice.lacks_call());
+        self.whole && lacks
+    }
+
     /// The dialect of the first call that went out, and how many whole ones did.
     pub fn calls(&self) -> (Option<&str>, usize) {
         let dialect = self.choices.values().find_map(|choice| choice.dialect());

@@ -40,6 +40,8 @@ pub struct Answer {
     pub asking: Option<Asking>,
     /// What the first choice amounts to.
     pub blocks: Blocks,
+    /// The same of the first that has no call, though no limit of tokens ended it.
+    pub lacking: Option<Blocks>,
 }
 
 /// Why there is no answer.
@@ -111,6 +113,7 @@ fn translated(
             *last = delta;
         }
     }
+    let mut lacking = None;
     let choices = choices.into_iter().enumerate().map(|(place, (mut choice, mut told, last))| {
         let end = if last.finish == Some(Finish::Length) { End::Cut } else { End::End };
         choice.finish(end, reader, ids);
@@ -130,6 +133,8 @@ fn translated(
         answer.broken.extend_from_slice(choice.broken());
         answer.refused.extend(choice.refused().iter().cloned());
         answer.calls += choice.calls();
+        let lacks = choice.calls() == 0 && end == End::End;
+        lacking = lacking.or(lacks.then_some(place));
         answer.dialect = answer.dialect.take().or_else(|| choice.dialect().map(str::to_owned));
         told
     });
@@ -142,6 +147,8 @@ fn translated(
         answer.summary.reason.clone_from(&first.reason);
         answer.blocks = Blocks::of(&first.pieces);
     }
+    let lacking = if choices.is_empty() { Some(&[][..]) } else { lacking.map(|at| &*choices[at].pieces) };
+    answer.lacking = lacking.map(Blocks::of);
     answer.summary += Summary {
         dialect: answer.dialect.clone(),
         calls: answer.calls,

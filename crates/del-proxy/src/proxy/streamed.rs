@@ -67,9 +67,10 @@ impl Streamed {
         self.stream.take_asking()
     }
 
-    /// Reads on until something of a call is ready to go out, or the answer is over. What comes is held so long.
-    pub(super) async fn until_call(&mut self) {
-        while !self.stream.has_call() && self.body.is_some() {
+    /// Reads on until something of a call is ready to go out in each of so many choices, or the answer is over. What comes
+    /// is held so long.
+    pub(super) async fn until_call(&mut self, choices: u64) {
+        while !self.stream.has_calls(choices) && self.body.is_some() {
             std::future::poll_fn(|context| self.poll(context)).await;
         }
     }
@@ -86,9 +87,9 @@ impl Streamed {
         !self.out.is_empty()
     }
 
-    /// True when the answer has come to its end, which is no limit of tokens, and holds no call.
+    /// True when the answer has come to its end, which is no limit of tokens, and a choice of it holds no call.
     pub(super) fn lacks_call(&self) -> bool {
-        self.stream.is_whole() && !self.stream.has_call() && !self.stream.is_cut()
+        self.stream.lacks_call()
     }
 
     pub(super) fn stream(&self) -> &Stream {

@@ -1,7 +1,7 @@
 //! `tool_choice` is kept, whatever the server does with it.
 
 use del_agent::ToolsMode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::model::{Model, Reply, Then, completion, event, says};
 use crate::stand::{Stand, assembled, document, streamed, told, tool, weather, with};
@@ -150,5 +150,43 @@ async fn a_tool_that_is_not_there_cannot_be_demanded() {
             assert!(error.contains(says), "{error}");
         }
         assert!(stand.model.seen().is_empty());
+    }
+}
+
+/// Of several choices, each has to call.
+#[tokio::test]
+async fn a_call_is_demanded_of_each_choice() {
+    let model = |learns: bool| {
+        Model::new(move |seen| {
+            let told = learns && seen.body()["messages"].to_string().contains("and say nothing else");
+            let texts = [HERMES, if told { HERMES } else { "Let me think." }];
+            let choices = texts.iter().enumerate();
+            if seen.body()["stream"] != true {
+                let choices: Vec<Value> = choices
+                    .map(|(index, text)| json!({"index": index, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}))
+                    .collect();
+                return Reply::Whole(200, "", json!({"id": "x", "choices": choices}).to_string());
+            }
+            let pieces = choices.flat_map(|(index, text)| {
+                let choice = |delta: Value, finish: Value| json!({"id": "x", "choices": [{"index": index, "delta": delta, "finish_reason": finish}]});
+                [choice(json!({"content": text}), json!(null)), choice(json!({}), json!("stop"))]
+            });
+            let all: String = pieces.map(|chunk| format!("data: {chunk}\n\n")).collect();
+            Reply::Stream(vec![(all + "data: [DONE]\n\n").into_bytes()], Then::End)
+        })
+    };
+    for stream in [false, true] {
+        let body = with(weather(), json!({"tool_choice": "required", "n": 2, "stream": stream}));
+        let stand = Stand::new(model(true)).await;
+        let text = stand.post(&body).send().await.unwrap().text().await.unwrap();
+        assert_eq!(text.matches("get_weather").count(), 2, "{text}");
+        assert!(!text.contains("Let me think."), "{text}");
+        assert_eq!(stand.model.seen().len(), 2);
+        let said = stand.model.last().body()["messages"].clone();
+        let before = if stream { "" } else { "Let me think." };
+        assert_eq!(said[1]["content"], before, "what the choice said that has no call, where that is known");
+        let stand = Stand::new(model(false)).await;
+        let refused = stand.post(&body).send().await.unwrap();
+        assert_eq!((refused.status().as_u16(), stand.model.seen().len()), (422, 3));
     }
 }

@@ -117,7 +117,7 @@ impl Exchange {
         }
         let mut streamed = Streamed::new(body, stream, self.afterwards(id));
         if demanded {
-            streamed.until_call().await;
+            streamed.until_call(self.request.choices()).await;
         } else {
             streamed.until_word().await;
         }
@@ -156,8 +156,8 @@ impl Exchange {
         if let Some(asking) = answer.asking {
             return Ok(Outcome::Asking(asking));
         }
-        if self.request.demands_call() && answer.calls == 0 && !answer.cut {
-            return Ok(Outcome::NoCall(answer.blocks.past()));
+        if let Some(said) = answer.lacking.filter(|_| self.request.demands_call()) {
+            return Ok(Outcome::NoCall(said.past()));
         }
         metrics.called(answer.dialect.as_deref(), answer.calls);
         metrics.changed.inc_by(answer.changed.len() as u64);
