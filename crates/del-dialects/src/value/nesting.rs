@@ -143,11 +143,12 @@ impl Reader {
     /// Closes the innermost bracket, whose closer is missing.
     pub(super) fn close_unseen(&mut self, on: &mut On<'_, '_>) {
         let bracket = self.top();
+        let all = matches!(self.stack.first(), Some(Bracket::Around(_)));
         match bracket {
             Some(Bracket::Group(_) | Bracket::Around(_)) => {}
             Some(Bracket::Outer(_)) if self.keys.is_first() => self.emit(on, "{}"),
             // Of a watched object only the values go out.
-            Some(Bracket::Object | Bracket::Doubled) if self.watches() => {}
+            Some(Bracket::Object | Bracket::Doubled) if self.watches() && !all => {}
             Some(bracket) => self.emit(on, if bracket.is_keyed() { "}" } else { "]" }),
             None => {}
         }
