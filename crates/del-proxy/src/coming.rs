@@ -49,7 +49,7 @@ impl Coming {
             return Ok(response.map(plain));
         };
         // What unpacks it knows one spelling of each.
-        let kind = word.to_str().ok().and_then(packed::known).flatten().map(HeaderValue::from_static);
+        let kind = word.to_str().ok().and_then(packed::known).map(HeaderValue::from_static);
         let mut response = response;
         if let Some(kind) = kind {
             response.headers_mut().insert(header::CONTENT_ENCODING, kind);

@@ -60,10 +60,13 @@ impl Modes {
         }
     }
 
-    /// How a grammar over these tools is told for a model, where that was learnt.
-    pub(crate) fn hold(&self, model: &str, tools: impl FnOnce() -> u64) -> Option<Option<Hold>> {
+    /// How a grammar over these tools is told for a model: as was learnt, or as is usual.
+    pub(crate) fn hold(&self, model: &str, tools: impl FnOnce() -> u64, usual: Option<Hold>) -> Option<Hold> {
         let known = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.is_empty() { None } else { known.get(&(model.to_owned(), tools())).copied() }
+        if known.is_empty() {
+            return usual;
+        }
+        known.get(&(model.to_owned(), tools())).copied().unwrap_or(usual)
     }
 
     /// From now on it is told so, or not at all.

@@ -12,6 +12,8 @@ use crate::refusal::Refusal;
 
 /// How a body may be packed.
 const KINDS: &str = "gzip, deflate, zstd";
+/// It is not.
+const PLAIN: &str = "identity";
 
 /// How this body is packed, if it is.
 pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal> {
@@ -23,7 +25,7 @@ pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal>
     if let [word] = given.as_slice()
         && let Some(kind) = known(word)
     {
-        return Ok(kind);
+        return Ok(Some(kind).filter(|kind| *kind != PLAIN));
     }
     let message = format!(
         "expected a body that is plain or packed once, by one of {KINDS}; got `{}`",
@@ -33,13 +35,13 @@ pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal>
         .header(header::ACCEPT_ENCODING, HeaderValue::from_static(KINDS)))
 }
 
-/// What a word for it means: none is plain. `None` for one that is not known.
-pub(crate) fn known(word: &str) -> Option<Option<&'static str>> {
+/// What a word for it means, in its usual spelling. `None` for one that is not known.
+pub(crate) fn known(word: &str) -> Option<&'static str> {
     Some(match word.trim().to_ascii_lowercase().as_str() {
-        "" | "identity" => None,
-        "gzip" | "x-gzip" => Some("gzip"),
-        "deflate" => Some("deflate"),
-        "zstd" => Some("zstd"),
+        "" | PLAIN => PLAIN,
+        "gzip" | "x-gzip" => "gzip",
+        "deflate" => "deflate",
+        "zstd" => "zstd",
         _ => return None,
     })
 }

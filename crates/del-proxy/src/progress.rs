@@ -64,7 +64,11 @@ fn without(value: &mut Value) -> bool {
             });
             found
         }
-        Value::Object(members) => members.values_mut().fold(false, |found, inner| without(inner) || found),
+        Value::Object(members) => {
+            let mut found = false;
+            members.values_mut().for_each(|inner| found |= without(inner));
+            found
+        }
         _ => false,
     }
 }

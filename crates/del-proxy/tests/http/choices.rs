@@ -171,8 +171,9 @@ async fn a_call_is_demanded_of_each_choice() {
                 let choice = |delta: Value, finish: Value| json!({"id": "x", "choices": [{"index": index, "delta": delta, "finish_reason": finish}]});
                 [choice(json!({"content": text}), json!(null)), choice(json!({}), json!("stop"))]
             });
-            let all: String = pieces.map(|chunk| format!("data: {chunk}\n\n")).collect();
-            Reply::Stream(vec![(all + "data: [DONE]\n\n").into_bytes()], Then::End)
+            let done = "data: [DONE]\n\n".to_owned();
+            let all = pieces.map(|chunk| format!("data: {chunk}\n\n")).chain([done]);
+            Reply::Stream(all.map(String::into_bytes).collect(), Then::End)
         })
     };
     for stream in [false, true] {

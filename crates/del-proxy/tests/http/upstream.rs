@@ -19,7 +19,11 @@ fn packed(kind: &str) -> Vec<u8> {
     let body = completion(&json!({"role": "assistant", "content": "packed"}), "stop").to_string();
     let length = u32::try_from(body.len()).unwrap();
     let little = length.to_le_bytes();
-    if kind != "zstd" {
+    if kind == "zstd" {
+        let block = ((length << 3) | 1).to_le_bytes();
+        let head = [0x28, 0xb5, 0x2f, 0xfd, 0xa0, little[0], little[1], little[2], little[3]];
+        [&head, &block[..3], body.as_bytes()].concat()
+    } else {
         // A stored block, and the checksum of its bytes.
         let mut crc = !0_u32;
         for byte in body.bytes() {
@@ -30,10 +34,6 @@ fn packed(kind: &str) -> Vec<u8> {
         }
         let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, little[0], little[1], !little[0], !little[1]];
         [&head, body.as_bytes(), &(!crc).to_le_bytes(), &little].concat()
-    } else {
-        let block = ((length << 3) | 1).to_le_bytes();
-        let head = [0x28, 0xb5, 0x2f, 0xfd, 0xa0, little[0], little[1], little[2], little[3]];
-        [&head, &block[..3], body.as_bytes()].concat()
     }
 }
 

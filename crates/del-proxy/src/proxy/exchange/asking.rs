@@ -37,12 +37,10 @@ const MOST_ROUNDS: u32 = 5;
 impl Exchange {
     pub(in crate::proxy) fn way(&self) -> Way {
         let (route, request) = (&self.route, &self.request);
-        let mode = route.mode(request.model());
-        match route.modes.hold(request.model(), || request.number_of_tools()) {
-            Some(None) => Way { mode, constrain: Constrain::Off, hold: None },
-            Some(hold) => Way { mode, constrain: route.constrain(), hold },
-            None => Way { mode, constrain: route.constrain(), hold: route.engine.map(Hold::of) },
-        }
+        let usual = route.engine.map(Hold::of);
+        let hold = route.modes.hold(request.model(), || request.number_of_tools(), usual);
+        let constrain = if hold.is_some() { route.constrain() } else { Constrain::Off };
+        Way { mode: route.mode(request.model()), constrain, hold }
     }
 
     /// What a server answers, asked in the `way` that it can be.
