@@ -11,8 +11,8 @@ use http_body::{Body, Frame, SizeHint};
 use tower::{Service as _, service_fn};
 use tower_http::decompression::Decompression;
 
+use crate::coding;
 use crate::line::Answer;
-use crate::packed;
 
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 type Frames = dyn Body<Data = Bytes, Error = Cause> + Send;
@@ -49,7 +49,7 @@ impl Coming {
             return Ok(response.map(plain));
         };
         // What unpacks it knows one spelling of each.
-        let kind = word.to_str().ok().and_then(packed::known).map(HeaderValue::from_static);
+        let kind = word.to_str().ok().and_then(coding::known).map(HeaderValue::from_static);
         let mut response = response;
         if let Some(kind) = kind {
             response.headers_mut().insert(header::CONTENT_ENCODING, kind);

@@ -14,6 +14,7 @@ pub mod answer;
 mod api;
 mod at_once;
 mod beginning;
+mod coding;
 mod coming;
 mod compact;
 mod document;

@@ -7,13 +7,9 @@ use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use tower::{Service as _, service_fn};
 use tower_http::decompression::Decompression;
 
+use crate::coding::{KINDS, PLAIN, known};
 use crate::coming::Cause;
 use crate::refusal::Refusal;
-
-/// How a body may be packed.
-const KINDS: &str = "gzip, deflate, zstd";
-/// It is not.
-const PLAIN: &str = "identity";
 
 /// How this body is packed, if it is.
 pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal> {
@@ -33,17 +29,6 @@ pub(crate) fn kind(headers: &HeaderMap) -> Result<Option<&'static str>, Refusal>
     );
     Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", message)
         .header(header::ACCEPT_ENCODING, HeaderValue::from_static(KINDS)))
-}
-
-/// What a word for it means, in its usual spelling. `None` for one that is not known.
-pub(crate) fn known(word: &str) -> Option<&'static str> {
-    Some(match word.trim().to_ascii_lowercase().as_str() {
-        "" | PLAIN => PLAIN,
-        "gzip" | "x-gzip" => "gzip",
-        "deflate" => "deflate",
-        "zstd" => "zstd",
-        _ => return None,
-    })
 }
 
 /// The body as it was before it was packed in this way. It is unpacked as it is read.

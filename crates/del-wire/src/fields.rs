@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::{WireError, excerpt};
-use crate::halves::lone_halves;
+use crate::surrogate::lone_halves;
 
 /// The members of one object, unread. Of members with the same name the last counts.
 #[derive(Debug)]

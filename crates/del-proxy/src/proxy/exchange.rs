@@ -175,7 +175,7 @@ impl Exchange {
             // It is not read at a glance.
             about.counts = true;
         }
-        let mended = request.mend(&route, setup.settings.dialects)?;
+        let mended = request.mend(route.settings.dialect.as_ref(), setup.settings.dialects)?;
         // A chat's client knows what its server takes, Ollama takes every name, and in a prompt any will do.
         let in_prompt = route.mode(request.model()) == Mode::Prompt;
         if !route.chats() && route.api != ServerApi::Ollama || route.chats() && api != Api::Chat && !in_prompt

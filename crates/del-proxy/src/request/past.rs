@@ -2,23 +2,27 @@
 
 use std::sync::Arc;
 
-use del_dialects::Dialects;
+use del_dialects::{Dialect, Dialects};
 use del_wire::{History, Mendings};
 use serde_json::{Map, Value};
 
 use super::Request;
 use crate::refusal::Refusal;
-use crate::route::Route;
 
 impl Request {
     /// Mends it, where there is something that a server might refuse. A request in which nothing is wrong goes on as it came.
-    pub(crate) fn mend(&mut self, route: &Route, dialects: &'static Dialects) -> Result<Mendings, Refusal> {
+    /// Calls in texts are read in `dialect`, or in all.
+    pub(crate) fn mend(
+        &mut self,
+        dialect: Option<&Arc<Dialect>>,
+        dialects: &'static Dialects,
+    ) -> Result<Mendings, Refusal> {
         if !self.facts.past {
             return Ok(Mendings::default());
         }
         self.asked()?;
         let tools = self.tools.as_ref().map(Arc::clone).unwrap_or_default();
-        let history = History { dialects, dialect: route.settings.dialect.as_ref(), tools: &tools };
+        let history = History { dialects, dialect, tools: &tools };
         let Some(Ok(asked)) = self.asked.get_mut() else { return Ok(Mendings::default()) };
         let Some(Value::Array(messages)) = asked.body.get_mut("messages") else {
             return Ok(Mendings::default());
