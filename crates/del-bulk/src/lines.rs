@@ -66,8 +66,8 @@ impl Block {
         self.bytes.len() as u64
     }
 
-    /// Works on the lines, and writes what comes of them into a file, which may not be on the disk yet. The places
-    /// of the lines follow one another from `file` on.
+    /// Works on the lines, and writes what comes of them into a file, which may not be on the disk yet. Empty lines stay;
+    /// they are no rows. The places of the lines follow one another from `file` on.
     pub(crate) fn write(
         &self,
         rows: &mut impl Rows,
@@ -80,10 +80,12 @@ impl Block {
         let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         for (line, place) in whole.split(|byte| *byte == b'\n').zip(file + self.first..) {
             let record = line.strip_suffix(b"\r").unwrap_or(line);
-            tally.rows += 1;
-            if let Err(error) = rows.line(record, place, &mut tally, &mut out) {
-                tally.reject(&error);
-                error.write_with(record, &mut out);
+            if !record.is_empty() {
+                tally.rows += 1;
+                if let Err(error) = rows.line(record, place, &mut tally, &mut out) {
+                    tally.reject(&error);
+                    error.write_with(record, &mut out);
+                }
             }
             out.push(b'\n');
         }

@@ -114,6 +114,11 @@ fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
     }
     for (number, line) in block.lines() {
         let record = line.strip_suffix(b"\r").unwrap_or(line);
+        // An empty line holds nothing that could be lost.
+        if record.is_empty() {
+            done.lines.push(b'\n');
+            continue;
+        }
         match converter.record(record, number) {
             Ok(converted) => {
                 done.lines.extend_from_slice(converted.text.as_bytes());
