@@ -260,7 +260,13 @@ fn lines_keep_their_members_and_what_cannot_be_read_stands_in_its_place() {
     );
     let plain = fs::read_to_string(out.join("plain.jsonl")).unwrap();
     let packed = zstd::decode_all(File::open(out.join("packed.jsonl.zst")).unwrap()).unwrap();
-    assert_eq!(plain.as_bytes(), packed);
+    // The ids of calls follow from the name of the file too.
+    let without_ids = |text: &str| {
+        let parts =
+            text.split("\"id\":\"call_").map(|part| part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+        parts.collect::<Vec<_>>().join("")
+    };
+    assert_eq!(without_ids(&plain), without_ids(std::str::from_utf8(&packed).unwrap()));
     let lines: Vec<&str> = plain.lines().collect();
     assert_eq!(lines.len(), 3003);
     let row = |number: usize| serde_json::from_str::<Value>(lines[number]).unwrap();
