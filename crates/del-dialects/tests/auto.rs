@@ -5,7 +5,7 @@ mod reading;
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Dialects, End, FaultKind, Message};
+use del_dialects::{Dialect, Dialects, End, FaultKind, Message, Tool, Turn};
 use reading::{call, chunks, of_any_tool, read, sample, sample_calls, turn};
 
 /// Reads with all dialects, in several ways that have to agree.
@@ -243,6 +243,28 @@ fn a_wrapper_of_another_dialect_costs_no_call() {
         let message = auto(&format!("{open}\n{call}"));
         assert_eq!((message.calls.len(), message.content.trim()), (1, ""), "{open}");
     }
+}
+
+#[test]
+fn a_tool_without_parameters_is_called_whatever_its_text_says() {
+    let parameters = serde_json::json!({"type": "object", "properties": {}});
+    let tool = Tool { name: "get_time".into(), description: String::new(), parameters: parameters.into() };
+    let turn = Turn::new(Arc::from([tool]));
+    let read = |said: &str, end| {
+        let text = format!("Action: get_time\nAction Input: {said}");
+        read(Dialects::builtin().get("react").unwrap().parser(turn.clone()), chunks(&text, 3), end).0
+    };
+    for (said, fault) in [
+        ("None", FaultKind::Repaired),
+        ("\"\"", FaultKind::Repaired),
+        ("N/A\n", FaultKind::Repaired),
+        ("in Paris", FaultKind::GuessedValue),
+    ] {
+        let message = read(said, End::End);
+        let faults: Vec<_> = message.faults.iter().map(|fault| fault.kind).collect();
+        assert_eq!((&message.calls, faults), (&vec![call("get_time", "{}")], vec![fault]), "{said:?}");
+    }
+    assert!(read("in Par", End::Cut).calls.is_empty());
 }
 
 #[test]

@@ -274,13 +274,15 @@ fn unused(reader: &mut FieldsReader, text: &mut String, on: &mut On<'_, '_, '_>)
     let given = fields::Given { form: &FieldForm::raw(), marks, tool: None, begun: true, others: &[] };
     let from = on.at.look;
     let progress = reader.read(given, on.at, &mut |json, _| text.push_str(json));
-    if matches!(progress, ArgsProgress::Ended | ArgsProgress::Done(_)) {
+    // What was cut off would have gone on.
+    let ended = progress == ArgsProgress::Ended && on.at.end == Some(End::End);
+    if ended || matches!(progress, ArgsProgress::Done(_)) {
         let said = serde_json::from_str::<serde_json::Value>(&format!("{text}{}", reader.closing()));
         let said = said.ok().and_then(|said| said.get("")?.as_str().map(is_no_text));
         on.at.note(if said == Some(true) { FaultKind::Repaired } else { FaultKind::GuessedValue }, from);
         (on.emit)("{}", on.at.look..on.at.look);
     }
-    if progress == ArgsProgress::Ended { on.done() } else { on.outcome(progress) }
+    if ended { on.done() } else { on.outcome(progress) }
 }
 
 fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut On<'_, '_, '_>) -> Outcome {
