@@ -50,8 +50,12 @@ fn add(list: &mut String, name: &str) {
 
 /// Commas, and what is no visible ASCII, as addresses write it.
 fn spelt(name: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b',' | b'%');
-    if name.bytes().all(is_plain) {
+    percent_encoded(name, |byte| byte.is_ascii_graphic() && !matches!(byte, b',' | b'%'))
+}
+
+/// A name with all but plain bytes as addresses write them.
+pub(crate) fn percent_encoded(name: &str, is_plain: impl Fn(u8) -> bool) -> Cow<'_, str> {
+    if name.bytes().all(&is_plain) {
         return Cow::Borrowed(name);
     }
     let spell = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

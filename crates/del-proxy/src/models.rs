@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::document::Document;
 use crate::family::Family;
+use crate::lists::percent_encoded;
 use crate::member::Question;
 use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
@@ -216,8 +217,9 @@ pub(crate) async fn served(
         let path = format!("/models?limit={AT_ONCE}{after}");
         let mut page = said(proxy, setup, route, headers, &path).await?;
         models.extend(taken(&mut page).ok_or_else(unlisted)?);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         match page["last_id"].as_str().filter(|_| page["has_more"] == true) {
-            Some(last) => after = format!("&after_id={}", in_query(last)),
+            Some(last) => after = format!("&after_id={}", percent_encoded(last, plain)),
             None => break,
         }
     }
@@ -244,13 +246,6 @@ async fn said(
     let (status, said) = (response.status(), text(response.into_body(), LONGEST).await?);
     let said = serde_json::from_str(&said).unwrap_or_default();
     Ok(if status.is_success() { said } else { Value::Null })
-}
-
-/// An id as it stands in the question of an address.
-fn in_query(id: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let written = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    id.bytes().map(written).collect()
 }
 
 /// The models of a route, of those that are `served`, by the names that lead there.
