@@ -31,6 +31,16 @@ impl HeadForm {
         behind == Some("")
     }
 
+    /// The name in a head that was written as one word: `functions_get_weather_0`.
+    pub(crate) fn worded<'h>(&self, head: &'h str) -> Option<&'h str> {
+        let [Slot::Text(before), Slot::Name, Slot::Text(between), Slot::Index] = &self.parts[..] else {
+            return None;
+        };
+        let word = |text: &str| text.replace(|c: char| !c.is_alphanumeric(), "_");
+        let (name, number) = head.strip_prefix(word(before).as_str())?.rsplit_once(word(between).as_str())?;
+        is_number(number).then_some(name)
+    }
+
     /// True when `head` begins as this form does, and does not go on as it should: with the call's number.
     pub(crate) fn is_half(&self, head: &str) -> bool {
         let [Slot::Text(before), Slot::Name, Slot::Text(between), Slot::Index] = &self.parts[..] else {

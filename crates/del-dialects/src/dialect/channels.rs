@@ -37,8 +37,6 @@ record! {
         pub prefix: String = String::new(),
         /// The content type that calls are written with.
         pub content: String = String::new(),
-        /// True where `name.name` is the tool `name`, if that is declared and the other is not.
-        pub doubled: bool = false,
         /// How messages that are no calls are written.
         pub written: Written = Written::default(),
     }

@@ -66,6 +66,13 @@ record! {
     }
 }
 
+impl Results {
+    /// True for a mark that opens a result which a model may make up.
+    pub(crate) fn makes_up(&self, mark: &str) -> bool {
+        self.invented.iter().any(|[open, _]| open.trim() == mark.trim())
+    }
+}
+
 impl Reasoning {
     /// Thinking as most models write it that think.
     pub(crate) fn usual() -> Self {

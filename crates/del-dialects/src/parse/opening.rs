@@ -171,7 +171,7 @@ impl Engine {
             let walk = &plan.walks[opening.walk];
             let settled = match opening.place {
                 Place::Site => site(opening, walk, io, &mut self.tried.passed),
-                Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
+                Place::Head(step) => head(opening, walk, step, io, &self.turn),
                 Place::Tag => tag(opening, io),
             };
             match settled {

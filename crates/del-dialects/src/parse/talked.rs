@@ -50,12 +50,26 @@ impl Engine {
         self.before(io, start) == *b"> " && self.tail_before(io, start).bytes().ends_with(b"\n> ")
     }
 
+    /// Whether a mark that begins or ends thinking is talked about: a sentence goes on with it and behind it. None where more
+    /// text decides.
+    pub(super) fn is_thought_talked_about(&self, io: &Io<'_>, hit: Match, code: bool) -> Option<bool> {
+        let [outside, before] = self.before(io, hit.start);
+        let begins = before == b' ' && matches!(outside, b'.' | b'!' | b'?' | b':' | b'\n' | b'>' | b' ');
+        if begins { Some(code) } else { self.is_talked_about(io, hit, false, code) }
+    }
+
     /// Whether a mark that opens no call is talked about; none where more text decides. `ends` says that it ends a turn,
     /// and `code` that it stands in code.
     pub(super) fn is_talked_about(&self, io: &Io<'_>, hit: Match, ends: bool, code: bool) -> Option<bool> {
         let [outside, before] = self.before(io, hit.start);
-        // A run of backticks opens a fence.
-        let quoted = matches!(before, b'"' | b'\'') || (before == b'`' && outside != b'`');
+        // A run of backticks opens a fence, and emphasis stands on both sides.
+        let quoted = match before {
+            b'"' | b'\'' => true,
+            b'`' => outside != b'`',
+            b'*' | b'_' | b'~' if io.bytes.len() == hit.end && !io.last() => return None,
+            b'*' | b'_' | b'~' => io.bytes.get(hit.end) == Some(&before),
+            _ => false,
+        };
         if code && !ends {
             return Some(true);
         }

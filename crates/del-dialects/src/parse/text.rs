@@ -166,8 +166,16 @@ impl Engine {
         // Thinking holds no other, so an answer that shows how it begins is none.
         let code = self.is_in_code(&mark.spelling);
         self.text.undecided &= !(code && mark.thought.is_some());
-        let begins = !code && (self.text.fresh || !is_wordy(&mark.spelling));
-        if let Some(kind) = mark.thought.filter(|_| begins) {
+        let may_begin = !code && (self.text.fresh || !is_wordy(&mark.spelling));
+        let begins = match mark.thought.filter(|_| may_begin) {
+            Some(kind) if self.text.fresh => Some(kind),
+            Some(kind) => match self.is_thought_talked_about(io, hit, code) {
+                None => return Some(self.hold(io, hit.start)),
+                Some(talked) => (!talked).then_some(kind),
+            },
+            None => None,
+        };
+        if let Some(kind) = begins {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
@@ -175,11 +183,14 @@ impl Engine {
             self.state = State::Thought { kind, scan: Scan::default() };
             return Some(Flow::Next);
         }
-        // Words mean a result only behind a call, and among all dialects so does a tag of one plain word right behind it;
-        // elsewhere people write them, and inside a line whatever is no token of markup.
+        let makes_up = |walk: usize| plan.walks[walk].dialect.results.makes_up(&mark.spelling);
+        // Words mean a result only behind a call, and among all dialects so does a tag of one plain word right behind one of
+        // its own dialect; elsewhere people write them, and inside a line whatever is no token of markup.
         let told = match &mark.spelling {
             _ if code && self.call.last.is_none() => false,
-            tag if !plan.alone && is_plain_tag(tag) => self.text.behind_call,
+            tag if !plan.alone && is_plain_tag(tag) => {
+                self.text.behind_call && self.call.last.is_some_and(makes_up)
+            }
             mark if self.call.last.is_none() && before[1] != b'\n' => self.text.fresh || is_token(mark),
             mark => self.call.last.is_some() || !is_wordy(mark),
         };
@@ -192,6 +203,13 @@ impl Engine {
             return Some(Flow::Next);
         }
         self.stray_mark(io, hit, mark, before[1])
+    }
+
+    /// More text has to tell what the mark at `start` is.
+    fn hold(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
+        io.rewind(start);
+        self.resume_text();
+        Flow::More
     }
 
     /// Drops a mark in text that neither opens nor makes up anything; none where it means nothing here.
@@ -211,7 +229,8 @@ impl Engine {
         }
         let code = self.is_in_code(&mark.spelling);
         let talked = match (&mark.thought_end, mark.dropped) {
-            (Some(_), _) => Some(code && !self.text.undecided),
+            (Some(_), _) if code => Some(!self.text.undecided),
+            (Some(_), _) => self.is_thought_talked_about(io, hit, code),
             (_, Some(dropped)) => {
                 let ends = matches!(dropped, Dropped::TurnEnd | Dropped::Edge);
                 self.is_talked_about(io, hit, ends, code)
@@ -219,11 +238,7 @@ impl Engine {
             _ => Some(code),
         };
         match talked {
-            None => {
-                io.rewind(hit.start);
-                self.resume_text();
-                return Some(Flow::More);
-            }
+            None => return Some(self.hold(io, hit.start)),
             Some(true) => return None,
             Some(false) => {}
         }
@@ -302,7 +317,8 @@ impl Engine {
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
         let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
-        let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
+        let separated = matches!(before, [b',' | b';', b' ']) && self.tail_before(io, start).byte(3) == b'}';
+        let behind_object = separated || matches!(before, [_, b'}'] | [b'}', b' ']);
         let behind_text = bracket && (any || announced || behind_object);
         if here >= self.tried.openings {
             self.tried.passed.clear();
@@ -364,6 +380,10 @@ impl Engine {
             self.try_quoted(io, start, quote);
             return Some(Flow::Next);
         }
+        if self.is_behind_words(io, start) && !is_token(&io.text[start..hit.end]) {
+            self.try_worded(io, start);
+            return Some(Flow::Next);
+        }
         if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
@@ -392,5 +412,5 @@ impl Engine {
 /// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
 /// the backtick of code.
 fn may_begin_line(before: [u8; 2]) -> bool {
-    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
+    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}' | b',' | b';', b' '])
 }

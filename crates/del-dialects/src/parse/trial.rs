@@ -9,7 +9,7 @@ use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, Position, State};
 use crate::event::{End, Event, OwnedEvent, Sink, Span};
 use crate::fault::FaultKind;
-use crate::scan::Scan;
+use crate::scan::{Scan, is_word};
 use crate::tool::Tool;
 
 /// A mark that is read on trial. Offsets count from the first byte that is held.
@@ -32,6 +32,9 @@ pub(super) struct Trial {
 enum Around {
     /// It stands behind this quote, inside a sentence. It is talked about when the quote is closed right behind the calls.
     Quoted(u8),
+    /// It stands behind a word of a sentence. It is talked about when its calls are of no declared tool, and the sentence
+    /// goes on behind them.
+    Worded,
     /// It is a fence behind prose, or one of any code: an example, or the call itself. It is a call when it ends the answer
     /// and holds nothing but calls of declared tools.
     Fenced,
@@ -52,7 +55,7 @@ struct Heard {
     unclosed: bool,
     /// Where something else than calls follows.
     other: Option<u64>,
-    /// It is the quote that closes the calls.
+    /// It is the quote that closes the calls, or the sentence that goes on behind them.
     closed: bool,
 }
 
@@ -64,13 +67,25 @@ impl Heard {
             Event::Text(_) if span.end <= self.from => None,
             Event::Text(text) | Event::Reasoning(text) => {
                 let rest = text.trim_ascii_start();
-                let quote = rest.bytes().next()?;
-                self.closed = self.called && self.around == Around::Quoted(quote);
-                Some(span.start + (text.len() - rest.len()) as u64)
+                let space = &text[..text.len() - rest.len()];
+                let line = self.around == Around::Worded && space.contains('\n');
+                let Some(byte) = rest.bytes().next() else { return line.then_some(span.start) };
+                let about = match self.around {
+                    Around::Quoted(quote) => byte == quote,
+                    Around::Worded => !line,
+                    Around::Fenced => false,
+                };
+                self.closed = self.called && about;
+                Some(span.start + space.len() as u64)
             }
             Event::CallStart { name, .. } => {
                 let known = self.tools.is_empty() || self.tools.iter().any(|tool| tool.name == name);
-                (fenced && !known).then_some(span.start)
+                let decides = match self.around {
+                    Around::Quoted(_) => false,
+                    Around::Worded => known,
+                    Around::Fenced => !known,
+                };
+                decides.then_some(span.start)
             }
             Event::Fault(fault) if fenced => {
                 self.unclosed |= fault.kind == FaultKind::UnclosedCall;
@@ -120,6 +135,22 @@ impl Engine {
         self.begin_trial(io, start, copy, Around::Quoted(quote));
     }
 
+    /// True where a sentence goes on with the mark at `start`, so that no call of an undeclared tool may be meant.
+    pub(super) fn is_behind_words(&self, io: &Io<'_>, start: usize) -> bool {
+        let words = match self.before(io, start) {
+            [outside, b' '] => outside == b',' || is_word(outside),
+            [_, before] => before == b'(',
+        };
+        words && self.quotes.fence.is_none() && !self.quotes.unquoted && !self.turn.tools.is_empty()
+    }
+
+    /// Tries the mark at `start`, behind words.
+    pub(super) fn try_worded(&mut self, io: &mut Io<'_>, start: usize) {
+        let mut copy = self.copy(io, start);
+        copy.quotes.unquoted = true;
+        self.begin_trial(io, start, copy, Around::Worded);
+    }
+
     /// Tries the fence at `start`.
     pub(super) fn try_fence(&mut self, io: &mut Io<'_>, start: usize) {
         let mut copy = self.copy(io, start);
@@ -153,7 +184,7 @@ impl Engine {
         };
         let most = match around {
             Around::Fenced => self.tried.nameless.limit(heard.from).saturating_sub(io.base + io.at as u64),
-            Around::Quoted(_) => u64::MAX,
+            Around::Quoted(_) | Around::Worded => u64::MAX,
         };
         let start = start - io.at;
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(start + MAX_BARE);
@@ -196,14 +227,14 @@ impl Engine {
         let cut = self.text.fresh && io.end == Some(End::Cut);
         let begun = heard.unclosed && (cut || io.text[start..].contains(['{', '[', '(']));
         match heard.around {
-            Around::Quoted(_) if heard.closed => {
+            Around::Quoted(_) | Around::Worded if heard.closed => {
                 let to = heard.other.map_or(start, |to| usize::try_from(to - io.base).unwrap_or(start));
                 io.rewind(to);
                 self.pass(io, to);
                 self.resume_text();
                 Flow::Next
             }
-            Around::Quoted(_) => self.take_over(io, over.is_some()),
+            Around::Quoted(_) | Around::Worded => self.take_over(io, over.is_some()),
             Around::Fenced if heard.other.is_none() && over.is_some() && (heard.called || begun) => {
                 self.take_over(io, true)
             }

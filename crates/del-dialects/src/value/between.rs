@@ -30,6 +30,16 @@ impl Reader {
                 return None;
             }
         }
+        if byte == b'\\' && !self.stack.is_empty() {
+            match on.bytes.get(on.look + 1) {
+                None if !on.last() => return Some(Progress::More),
+                Some(b'n' | b'r' | b't') => {
+                    self.leave_out(on, 2);
+                    return None;
+                }
+                _ => {}
+            }
+        }
         match self.state {
             State::Value { first } => self.value(on, byte, first),
             State::Key => self.begin_key(on, byte),
@@ -221,15 +231,21 @@ impl Reader {
             State::Comma => Then::Comma,
             _ => Then::After,
         };
+        self.leave_out(on, if on.bytes[on.look] == b'#' { 1 } else { 2 });
+        self.enter(State::Comment { block, then });
+    }
+
+    /// So many bytes stand between tokens and mean nothing: the beginning of a comment, or white space that is escaped as if
+    /// it stood in a text.
+    fn leave_out(&mut self, on: &mut On<'_, '_>, len: usize) {
         on.at.note(FaultKind::Repaired, on.at.look);
         if self.state == State::Comma {
-            // With it goes the white space up to the comment.
+            // With it goes the white space up to here.
             on.kept = if self.owed { on.kept } else { on.look };
             self.owed = true;
         }
         self.flush(on, on.look);
-        on.skip(if on.bytes[on.look] == b'#' { 1 } else { 2 });
-        self.enter(State::Comment { block, then });
+        on.skip(len);
     }
 
     /// In a comment, none of which goes out.

@@ -106,7 +106,7 @@ impl Lookahead<'_> {
     fn verdict(&mut self, found: Found, border: Option<usize>) -> Verdict {
         let Some(found) = self.of_key(found) else { return Verdict::More };
         match found.delimiter {
-            Delimiter::Closer if self.open > 0 => {
+            Delimiter::Closer if self.open > 0 && self.field.elements => {
                 self.open -= 1;
                 Verdict::Data(found.end)
             }
@@ -114,7 +114,13 @@ impl Lookahead<'_> {
                 self.open += 1;
                 Verdict::Data(found.end)
             }
-            Delimiter::Closer => self.closer(found),
+            Delimiter::Closer => {
+                let verdict = self.closer(found);
+                if let Verdict::Data(_) = verdict {
+                    self.open = self.open.saturating_sub(1);
+                }
+                verdict
+            }
             Delimiter::Misspelt => self.misspelt(found, border),
             Delimiter::Field => self.opener(found, border),
             Delimiter::Doubled => self.doubled(Found { delimiter: Delimiter::Closer, ..found }, border),
@@ -156,8 +162,36 @@ impl Lookahead<'_> {
         }
     }
 
+    /// A closer that stands more than once: the value ends at the first, unless that closes a field which the value quotes.
+    /// The text may be that of a value which ends in a closer as well, so it is a guess.
+    fn repeated(&mut self, closer: Found) -> Option<Verdict> {
+        let own =
+            self.given.marks.own.as_ref().filter(|_| self.open == 0 && !self.given.form.repeats_key())?;
+        let mut end = closer.end;
+        loop {
+            let space = white_space(&self.window(end, AHEAD)[end..]);
+            match self.stands(own, end, space, AHEAD) {
+                Anchored::Found(hit) if own.delimiter(hit) != Delimiter::Field => end = hit.end,
+                Anchored::More if self.may_grow(end, AHEAD) => return Some(Verdict::More),
+                _ => break,
+            }
+        }
+        let ends =
+            Verdict::Ends { at: closer.start, guess: Some(closer.end), resume: end, then: Phase::Behind };
+        match self.follow(end) {
+            _ if end == closer.end => None,
+            Follow::More => Some(Verdict::More),
+            Follow::Found(next) if next.delimiter == Delimiter::Stray || self.is_nested(next.start) => None,
+            Follow::Found(_) | Follow::Blank => Some(ends),
+            Follow::Nothing => None,
+        }
+    }
+
     /// A closer with nothing behind it that can follow a value: perhaps a key without its opener, or words.
     fn not_followed(&mut self, closer: Found) -> Verdict {
+        if let Some(verdict) = self.repeated(closer) {
+            return verdict;
+        }
         let from = closer.end + white_space(&self.text.as_bytes()[closer.end..]);
         let lines = self.given.marks.line.is_some();
         if self.is_nested(from) {
@@ -193,7 +227,7 @@ impl Lookahead<'_> {
                 Err(free) => return Verdict::Data(free),
             };
             let Some(found) = self.of_key(found) else { return Verdict::More };
-            if found.delimiter == Delimiter::Closer && self.open == 0 {
+            if found.delimiter == Delimiter::Closer && (self.open == 0 || !self.field.elements) {
                 return Verdict::Data(found.start);
             }
             match self.verdict(found, Some(closer.start)) {

@@ -221,6 +221,12 @@ impl FieldMarks {
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)
     }
+
+    /// The closers of values that are the same for all keys, and nothing else.
+    pub(crate) fn closers(form: &FieldForm) -> impl Iterator<Item = &str> {
+        let own = (!form.repeats_key()).then_some(&form.value_close);
+        own.into_iter().flatten().map(|close| close.trim()).filter(|close| close.starts_with("</"))
+    }
 }
 
 /// What may end a value: its closers, and what tells that they are missing or misspelt.

@@ -38,7 +38,7 @@ pub(super) struct Lookahead<'a> {
     /// The value up to the delimiter, as far as it has not gone out.
     pub(super) before: &'a str,
     pub(super) text: &'a str,
-    /// So many elements of the value's key are open.
+    /// So many elements of the value's key are open, or fields that it quotes.
     pub(super) open: usize,
     /// Up to here the rest of a value was looked for in vain: no other search begins before it, which keeps all of them
     /// together linear.

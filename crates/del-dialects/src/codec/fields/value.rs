@@ -39,7 +39,7 @@ pub(super) struct Field {
     pub(super) wraps: bool,
     /// The value may be made of elements.
     pub(super) elements: bool,
-    /// So many elements of its key are open in it.
+    /// So many elements of its key are open in it, or fields that it quotes.
     pub(super) open: usize,
     pub(super) sole: Sole,
 }

@@ -78,20 +78,23 @@ impl Engine {
         }
     }
 
-    /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
+    /// The name of the tool that is meant: some models put a plain name in a namespace of its own, or write a head as one
+    /// word.
     fn registered<'n>(&self, name: &'n str, walk: &Walk) -> Cow<'n, str> {
         if walk.has_attributes() {
             return attributes::read(name);
         }
-        let doubled = walk.channels().is_some_and(|channels| channels.doubled);
-        match name.split_once('.') {
-            Some((space, plain))
-                if doubled && space == plain && self.tool(name).is_none() && self.tool(plain).is_some() =>
-            {
-                Cow::Borrowed(plain)
-            }
-            _ => Cow::Borrowed(name),
+        let declared = |name: &&str| self.tool(name).is_some();
+        if declared(&name) {
+            return Cow::Borrowed(name);
         }
+        let doubled = name.split_once(['.', ':']).filter(|(space, plain)| space == plain);
+        let plain = doubled.map(|(_, plain)| plain).filter(declared);
+        Cow::Borrowed(
+            plain
+                .or_else(|| walk.heads().find_map(|form| form.worded(name)).filter(declared))
+                .unwrap_or(name),
+        )
     }
 
     /// Settles what is held before an opening: text, but for what the dialect writes between text and a call.

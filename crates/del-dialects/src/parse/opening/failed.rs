@@ -70,7 +70,7 @@ impl Engine {
     /// A mark that opens calls, and opens none here: inside a sentence it is talked about.
     pub(in crate::parse) fn tell(&mut self, io: &Io<'_>, start: usize, end: usize) {
         let spelling = &io.text[start..end];
-        let told = is_distinct(spelling) && matches!(self.before(io, start)[1], b' ' | b'"' | b'\'' | b'(');
+        let told = is_distinct(spelling) && is_in_a_sentence(self.before(io, start)[1]);
         self.note(io, start);
         self.text.fence.told |= told;
     }
@@ -100,9 +100,7 @@ impl Engine {
         // A sentence goes on behind a mark, and not with the next mark, or with a bracket; and it is more than a mark and the
         // end of its line.
         let nothing = matches!(ends, b'.' | b'!' | b'?') && behind == Some(b'\n');
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(')
-            && !matches!(behind, Some(b'<' | b'[' | b'{'))
-            && !nothing;
+        let sentence = is_in_a_sentence(before) && !matches!(behind, Some(b'<' | b'[' | b'{')) && !nothing;
         (end > start + 1 && is_token(&io.text[start..]) && !sentence)
             || (alone && is_distinct(&io.text[start..end]))
     }
@@ -154,4 +152,9 @@ impl Engine {
             (None, None) => self.reject(io, &opening, tried),
         }
     }
+}
+
+/// True for what stands before a mark that a sentence talks about.
+fn is_in_a_sentence(before: u8) -> bool {
+    matches!(before, b' ' | b'"' | b'\'' | b'(' | b'*' | b'_' | b'~')
 }

@@ -6,6 +6,8 @@ use crate::parse::Io;
 use crate::parse::character::{first_char, is_name, starts_name};
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::scan::{Anchored, Match, Scan, is_word};
+use crate::tool::Tool;
+use crate::turn::Turn;
 use crate::value::white_space;
 
 pub(super) enum Settled {
@@ -152,13 +154,22 @@ pub(super) fn passed(
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Empty(_) | Target::Opener { .. } | Target::Header | Target::Other | Target::Separator => {
-            Settled::Nothing
+        Target::Stray if opening.name.is_some() => {
+            opening.missed = true;
+            opening.enter(opening.step, behind);
+            Settled::On
         }
+        Target::Empty(_)
+        | Target::Opener { .. }
+        | Target::Header
+        | Target::Other
+        | Target::Separator
+        | Target::Stray => Settled::Nothing,
     }
 }
 
-pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: usize) -> Settled {
+pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, turn: &Turn) -> Settled {
+    let max = turn.limits.name;
     if opening.scan.is_fresh() && io.look == io.at + opening.token {
         io.look += white_space(&io.bytes[io.look..]);
         opening.token = io.look - io.at;
@@ -176,6 +187,10 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     }
     if io.look == io.bytes.len() {
         return Settled::More;
+    }
+    match named_with_spaces(&io.text[io.at + from..], &turn.tools, io.last()) {
+        None => return Settled::More,
+        Some(len) => io.look = io.look.max(io.at + from + len),
     }
     if let Some(len) = walk.mark_in_name(step + 1, &io.text[io.at + from..io.look]) {
         io.rewind(io.at + from + len);
@@ -198,6 +213,15 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     opening.doubted = form.is_half(text);
     opening.enter(step + 1, io.look - io.at);
     Settled::On
+}
+
+/// How long the declared name with white space in it is that stands here, if any does; none where more text decides.
+fn named_with_spaces(text: &str, tools: &[Tool], last: bool) -> Option<usize> {
+    let spaced = || tools.iter().map(|tool| tool.name.as_str()).filter(|name| name.contains(' '));
+    if !last && spaced().any(|name| name.len() > text.len() && name.starts_with(text)) {
+        return None;
+    }
+    Some(spaced().filter(|name| text.starts_with(name)).map(str::len).max().unwrap_or(0))
 }
 
 /// A head of attributes: it reaches up to the next mark.

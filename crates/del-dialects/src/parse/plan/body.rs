@@ -98,8 +98,11 @@ impl Walk {
     /// The marks behind the arguments.
     fn closers_of_fields(&self) -> Closers {
         let named = self.repeats_name(self.args + 2);
+        // A tag that closes itself stands behind no fields, unless they are its attributes.
+        let fits = |mark: &Mark, spelling: &str| !spelling.ends_with("/>") || mark.write.ends_with("/>");
         let marks = self.first_closers().flat_map(|(place, mark)| {
-            mark.read.iter().map(move |mark| (self.closed_by(place, mark), mark.clone()))
+            let spellings = mark.read.iter().filter(move |spelling| fits(mark, spelling));
+            spellings.map(move |spelling| (self.closed_by(place, spelling), spelling.clone()))
         });
         let written = self.closers().filter(|(place, _)| self.is_written(*place));
         Closers {

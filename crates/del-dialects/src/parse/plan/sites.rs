@@ -39,6 +39,8 @@ pub(in crate::parse) enum Target {
     Other,
     /// What stands between two calls.
     Separator,
+    /// The closer of a value where none is open: it is passed over.
+    Stray,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -214,6 +216,7 @@ impl Walk {
             then = self.then(step);
             if let (Then::Args, Codec::Fields(form)) = (then, self.dialect.codec()) {
                 spellings.extend(FieldMarks::first(form).map(|open| (open.to_owned(), Target::Field)));
+                spellings.extend(FieldMarks::closers(form).map(|close| (close.to_owned(), Target::Stray)));
             }
             let headed = matches!(
                 self.dialect.codec(),
@@ -226,18 +229,20 @@ impl Walk {
                     // A fence opens where arguments should.
                     let fence = |spelling: &&String| spelling.starts_with('`') && !self.takes_fields();
                     let closers = mark.read.iter().filter(|mark| plain(mark) && !fence(mark));
-                    let closers: Vec<_> = closers.cloned().collect();
-                    spellings.extend(closers.into_iter().map(|spelling| {
-                        let target = Target::Closer(self.closed_by(place, &spelling));
-                        (spelling, target)
-                    }));
+                    let closers: Vec<_> = closers
+                        .map(|spelling| (spelling.clone(), Target::Closer(self.closed_by(place, spelling))))
+                        .collect();
+                    spellings.extend(closers);
                 }
             }
             if step > self.call {
                 for (place, mark) in self.first_closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
-                    let closer = |spelling: &String| Target::Closer(self.closed_by(place, spelling));
-                    spellings.extend(selves.map(|spelling| (spelling.clone(), closer(spelling))));
+                    spellings.extend(
+                        selves.map(|spelling| {
+                            (spelling.clone(), Target::Closer(self.closed_by(place, spelling)))
+                        }),
+                    );
                 }
             }
             if step > 0 {

@@ -308,9 +308,10 @@ impl Walk {
         self.closers().filter(|(place, _)| !self.repeats_name(*place))
     }
 
-    /// The last closer that is passed with this one of the step `place`: a tag that closes itself closes the call.
+    /// The last closer that is passed with this one of the step `place`: a tag that closes itself needs none that repeats
+    /// its name.
     pub(in crate::parse) fn closed_by(&self, place: usize, spelling: &str) -> usize {
-        if spelling.ends_with("/>") { place.max(self.close - 1) } else { place }
+        if spelling.ends_with("/>") && self.repeats_name(place + 2) { place + 2 } else { place }
     }
 
     /// True where the name is the value of an attribute.
@@ -324,6 +325,11 @@ impl Walk {
             Some(Step::Head(form) | Step::Mark(_, Some(form))) => Some(form),
             _ => None,
         }
+    }
+
+    /// The heads before the arguments.
+    pub(in crate::parse) fn heads(&self) -> impl Iterator<Item = &HeadForm> {
+        (0..self.args).filter_map(|step| self.head(step))
     }
 
     /// True when the closing mark before this step repeats the call's name.

@@ -58,7 +58,11 @@ pub(super) fn variants(dialect: &Arc<Dialect>) -> Outcome {
         let part = parts.part(place);
         // Without an id its marks mean nothing.
         let marks = part.mark.iter().filter(|mark| mark.need != Need::Id);
-        for spelling in marks.flat_map(|mark| &mark.read).map(|spelling| concrete(spelling)) {
+        // Behind arguments no tag closes itself, unless they are its attributes.
+        let spellings = marks.flat_map(|mark| {
+            mark.read.iter().filter(|spelling| !spelling.ends_with("/>") || mark.write.ends_with("/>"))
+        });
+        for spelling in spellings.map(|spelling| concrete(spelling)) {
             let written = part.text.trim();
             if spelling != written {
                 let text = if written.is_empty() {

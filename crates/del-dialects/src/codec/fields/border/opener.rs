@@ -69,6 +69,7 @@ impl Lookahead<'_> {
         }
         let written = end.delimiter == Delimiter::Header && self.is_written(&header.key, from);
         let meant = if inline { follows && given.tool.is_some() } else { written };
+        self.open += usize::from(is_key(&header.key));
         if meant { Verdict::Guessed(found.end) } else { Verdict::Data(found.end) }
     }
 
