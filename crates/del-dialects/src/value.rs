@@ -78,6 +78,8 @@ enum Bracket {
     Object,
     /// An object whose braces are doubled, as in a template of Python.
     Doubled,
+    /// An object in quotes, though the quotes in it are not escaped.
+    Quoted,
     List,
     /// Braces around items: becomes a list.
     Set,
@@ -91,14 +93,14 @@ impl Bracket {
     fn closer(self) -> u8 {
         match self {
             Self::Outer(closer) | Self::Around(closer) => closer,
-            Self::Object | Self::Doubled | Self::Set => b'}',
+            Self::Object | Self::Doubled | Self::Quoted | Self::Set => b'}',
             Self::List => b']',
             Self::Tuple | Self::Group(_) => b')',
         }
     }
 
     fn is_keyed(self) -> bool {
-        matches!(self, Self::Outer(_) | Self::Object | Self::Doubled)
+        matches!(self, Self::Outer(_) | Self::Object | Self::Doubled | Self::Quoted)
     }
 }
 

@@ -83,6 +83,14 @@ impl Reader {
         }
         match Quote::at(&on.text[on.look..], on.given.syntax, on.last()) {
             None => Some(Progress::More),
+            Some(Some(Quote::Double)) => match self.open_in_quotes(on) {
+                None => Some(Progress::More),
+                Some(true) => None,
+                Some(false) => {
+                    self.begin_text(on, Quote::Double);
+                    None
+                }
+            },
             Some(Some(quote)) => {
                 self.begin_text(on, quote);
                 None

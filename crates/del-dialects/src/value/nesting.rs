@@ -50,10 +50,15 @@ impl Reader {
 
     /// An object or list begins: where it is the value of an argument that takes none, that is told when it is whole.
     fn note_misplaced(&mut self, on: &On<'_, '_>, object: bool) {
-        let member = self.stack.len() == self.arguments && self.top().is_some_and(Bracket::is_keyed);
-        if member && misplaces(on.given.tool, &self.word, object) {
+        if self.wants_no_object(on, object) {
             self.misplaced = Some(on.place(on.look));
         }
+    }
+
+    /// True for the value of an argument that takes no object, or no list.
+    fn wants_no_object(&self, on: &On<'_, '_>, object: bool) -> bool {
+        let member = self.stack.len() == self.arguments && self.top().is_some_and(Bracket::is_keyed);
+        member && misplaces(on.given.tool, &self.word, object)
     }
 
     /// Closes the innermost bracket, at its closer; stops behind the outermost.
@@ -78,6 +83,18 @@ impl Reader {
                 self.turn_into(Bracket::Object);
                 (self.state, self.told) = (State::After, true);
             }
+            bracket @ Some(Bracket::Quoted) => {
+                let quoted = match on.bytes.get(on.look + 1) {
+                    None if !on.last() => return Some(Progress::More),
+                    quote => quote == Some(&b'"'),
+                };
+                self.pass(on, "}");
+                if quoted {
+                    self.flush(on, on.look);
+                    on.skip(1);
+                }
+                self.leave(on, bracket);
+            }
             bracket @ Some(Bracket::Around(_)) => {
                 self.flush(on, on.look);
                 on.skip(1);
@@ -97,6 +114,25 @@ impl Reader {
             }
         }
         (self.state == State::Done).then_some(Progress::Done)
+    }
+
+    /// At a quote where an object stands behind it whose quotes are not escaped, unless a text is asked for: whether it was
+    /// opened; none where more text decides.
+    pub(super) fn open_in_quotes(&mut self, on: &mut On<'_, '_>) -> Option<bool> {
+        let braced = on.bytes.get(on.look + 1) == Some(&b'{') && !self.wants_no_object(on, true);
+        if !braced || self.stack.len() >= self.max_depth {
+            return Some(false);
+        }
+        let quoted = self.look_ahead(on, on.look + 2, &window::begins_with_a_key)?;
+        if quoted {
+            on.at.note(FaultKind::GuessedBorder, on.at.look);
+            self.flush(on, on.look);
+            on.skip(1);
+            self.pass(on, "{");
+            self.push(Bracket::Quoted);
+            self.enter(State::Key);
+        }
+        Some(quoted)
     }
 
     /// A brace once more behind that of an object, before its first key.
@@ -148,7 +184,7 @@ impl Reader {
             Some(Bracket::Group(_) | Bracket::Around(_)) => {}
             Some(Bracket::Outer(_)) if self.keys.is_first() => self.emit(on, "{}"),
             // Of a watched object only the values go out.
-            Some(Bracket::Object | Bracket::Doubled) if self.watches() && !all => {}
+            Some(Bracket::Object | Bracket::Doubled | Bracket::Quoted) if self.watches() && !all => {}
             Some(bracket) => self.emit(on, if bracket.is_keyed() { "}" } else { "]" }),
             None => {}
         }

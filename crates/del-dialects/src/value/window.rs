@@ -204,6 +204,21 @@ pub(crate) fn is_member(bytes: &[u8]) -> bool {
     behind.get(white_space(behind)) == Some(&b':')
 }
 
+/// True where the first key of an object stands at the beginning, in quotes that are not escaped.
+pub(super) fn begins_with_a_key(rest: &str, all: bool) -> Option<bool> {
+    let rest = &rest.as_bytes()[white_space(rest.as_bytes())..];
+    let long = all || rest.len() > MAX_KEY;
+    match rest.first() {
+        None => long.then_some(false),
+        Some(b'"') => {
+            let end = text_end(rest).filter(|end| *end < MAX_KEY);
+            let behind = end.and_then(|end| rest.get(end + white_space(&rest[end..])));
+            behind.map(|byte| *byte == b':').or(long.then_some(false))
+        }
+        Some(_) => Some(false),
+    }
+}
+
 /// True when `rest`, behind a comma, goes on with another member or a closing bracket.
 fn next_item(rest: &str, all: bool, place: &Place<'_>) -> Option<bool> {
     let rest = &rest[white_space(rest.as_bytes())..];

@@ -54,11 +54,14 @@ pub(super) fn member_of(key: &str, form: &CallForm, named: bool) -> Member {
     }
 }
 
+/// The keys that name the tool in the usual forms.
+pub(crate) const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
+
 fn usual(key: &str, named: bool) -> Member {
     match key {
-        "name" | "tool_name" | "tool" if !named => Member::Name,
-        "function" => Member::Wrapper,
-        "arguments" | "parameters" | "params" | "args" | "input" => Member::Args,
+        _ if !named && NAMES.contains(&key) => Member::Name,
+        "function" | "tool_call" | "function_call" => Member::Wrapper,
+        "arguments" | "parameters" | "params" | "args" | "input" | "tool_input" => Member::Args,
         "id" | "tool_call_id" | "call_id" => Member::Id,
         _ => Member::Other,
     }

@@ -3,7 +3,7 @@
 use super::steps::Step;
 use super::walk::Walk;
 use super::{MIN_DISTINCT, Opener, is_distinct};
-use crate::codec::call::drop_id;
+use crate::codec::call::{NAMES, drop_id, is_usual};
 use crate::codec::fields::FieldMarks;
 use crate::dialect::{Channels, Codec, Literal, Mark, Need, Slot, is_token};
 use crate::parse::character::is_in_name;
@@ -370,13 +370,16 @@ impl Walk {
     }
 
     fn rescue(&self) -> Automaton {
-        let without_id;
+        let (without_id, usual);
         let mut spellings: Vec<&str> = Vec::new();
         if let Some(channels) = self.channels() {
             spellings.extend(channels.ends.iter().chain(channels.openers()).map(String::as_str));
         }
         if let Codec::Call(form) = self.dialect.codec() {
             without_id = drop_id(&form.parts);
+            // Objects of other usual forms are read as well.
+            usual = NAMES.map(|name| format!("{{\"{name}\":"));
+            spellings.extend(usual.iter().filter(|_| is_usual(form)).map(String::as_str));
             for parts in [&form.parts, &without_id] {
                 if let Some(Slot::Text(head)) = parts.first() {
                     spellings.push(head.trim_end_matches(['"', '\'', ' ']));
