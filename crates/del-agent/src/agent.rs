@@ -36,6 +36,8 @@ pub struct Agent {
     entries: Vec<Entry>,
     /// Images that go along with the next question.
     attached: Vec<Image>,
+    /// What the user added while calls ran.
+    added: Vec<Entry>,
     ids: Ids,
     guard: Guard,
     usage: Usage,
@@ -136,6 +138,7 @@ impl Agent {
             notices: Vec::new(),
             entries: Vec::new(),
             attached: Vec::new(),
+            added: Vec::new(),
             ids: Ids::default(),
             guard: Guard::default(),
             usage: Usage::default(),
@@ -216,9 +219,15 @@ impl Agent {
         self.attached = images;
     }
 
+    /// The user says more while calls run: it goes to the model behind their results.
+    pub fn add(&mut self, text: String, images: Vec<Image>) {
+        self.added.push(Entry::Added { text, images });
+    }
+
     /// Forgets the conversation; what was learnt of the server stays.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.added.clear();
         self.measured = None;
         self.state = State::Idle;
     }

@@ -18,6 +18,14 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
+    /// The user said more while the model worked on what was asked.
+    Added {
+        /// What.
+        text: String,
+        /// Images that go along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+    },
     /// The model answered.
     Assistant {
         /// Its text.
@@ -104,10 +112,13 @@ pub(crate) fn native(system: &str, entries: &[Entry], thinker: &str) -> Vec<Chat
     let question = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
     for (place, entry) in entries.iter().enumerate() {
         match entry {
-            Entry::User { text, images } if !images.is_empty() => messages.seen(text, images),
-            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text, .. } => {
-                messages.user(text);
+            Entry::User { text, images } | Entry::Added { text, images } if !images.is_empty() => {
+                messages.seen(text, images);
             }
+            Entry::User { text, .. }
+            | Entry::Added { text, .. }
+            | Entry::Note { text }
+            | Entry::Summary { text, .. } => messages.user(text),
             Entry::Assistant { text, calls, thinking } => {
                 messages.assistant(text, calls);
                 if let Some(thinking) = thinking.as_ref().filter(|thinking| thinking.by == thinker) {
@@ -127,11 +138,13 @@ pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -
     prompt.system(system.trim());
     for entry in entries {
         match entry {
-            Entry::User { text, images } if !images.is_empty() => {
+            Entry::User { text, images } | Entry::Added { text, images } if !images.is_empty() => {
                 // A message of this form is always read.
                 let _ = prompt.read(&[with_images(text, images)]);
             }
-            Entry::User { text, .. } | Entry::Summary { text, .. } => prompt.user(text),
+            Entry::User { text, .. } | Entry::Added { text, .. } | Entry::Summary { text, .. } => {
+                prompt.user(text);
+            }
             Entry::Note { text } => prompt.note(text),
             Entry::Assistant { text, calls, .. } => prompt.assistant(text, calls),
             Entry::Results { results } => prompt.results(results),

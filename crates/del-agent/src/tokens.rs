@@ -19,7 +19,7 @@ pub fn of(text: &str) -> u64 {
 /// The tokens of a step of the conversation.
 pub fn entry(entry: &Entry) -> u64 {
     let images = match entry {
-        Entry::User { images, .. } => images.len() as u64,
+        Entry::User { images, .. } | Entry::Added { images, .. } => images.len() as u64,
         _ => 0,
     };
     of_words(entry) + IMAGE * images
@@ -28,8 +28,10 @@ pub fn entry(entry: &Entry) -> u64 {
 /// The tokens of a step of the conversation without its images, of which nobody can tell how many they are.
 pub(crate) fn of_words(entry: &Entry) -> u64 {
     match entry {
-        Entry::User { text, .. } => of(text) + MESSAGE,
-        Entry::Note { text } | Entry::Summary { text, .. } => of(text) + MESSAGE,
+        Entry::User { text, .. }
+        | Entry::Added { text, .. }
+        | Entry::Note { text }
+        | Entry::Summary { text, .. } => of(text) + MESSAGE,
         Entry::Assistant { text, calls, thinking } => {
             let thought = |thinking: &Thinking| {
                 of(&thinking.text) + thinking.blocks.iter().map(|block| of(&block.to_string())).sum::<u64>()

@@ -5,6 +5,7 @@ mod context;
 pub(crate) mod delegate;
 mod destination;
 mod heard;
+mod meanwhile;
 mod opening;
 mod options;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 
 pub(crate) use context::{Context, thousands};
+pub(crate) use meanwhile::Meanwhile;
 use opening::{agent, chosen, unusable, words};
 pub(crate) use options::{ConstrainOption, SessionOptions, ToolsModeOption};
 
@@ -54,6 +56,8 @@ pub(crate) struct Session {
     pub(crate) memory: Memory,
     /// The program that asks its user, in place of the person at the terminal.
     host: Option<Asked>,
+    /// What the user says while calls run, where somebody can.
+    meanwhile: Option<Meanwhile>,
     /// Instructions that the user added in this conversation.
     pub(crate) added: String,
     agent: Agent,
@@ -268,6 +272,9 @@ impl Session {
                     let told = calls.iter().zip(&results).map(|(read, result)| told(&read.call, result));
                     let given = told.collect();
                     let over = cancel.is_cancelled() || stopped.is_some();
+                    if !over {
+                        self.add_meanwhile(cancel, screen);
+                    }
                     self.step(if over { Input::Stopped(given) } else { Input::Results(given) }, screen)
                 }
                 Effect::Done(done) => {

@@ -145,6 +145,7 @@ impl Agent {
             .map(|slot| slot.result.unwrap_or_else(|| result(&slot.call, missing.to_owned())))
             .collect();
         self.entries.push(Entry::Results { results });
+        self.entries.append(&mut self.added);
     }
 
     /// Says which definitions the last answer brought.

@@ -229,8 +229,9 @@ impl Agent {
         let mut old = self.entries[..keep_from].iter().enumerate();
         let worth = old.any(|(place, entry)| match entry {
             Entry::Summary { .. } => false,
-            // The last one stays in any case.
+            // The last one stays in any case, and so does what was added to it.
             Entry::User { .. } => place != asked && tokens::entry(entry) >= long,
+            Entry::Added { .. } => place < asked && tokens::entry(entry) >= long,
             _ => true,
         });
         if !worth {
@@ -325,7 +326,9 @@ impl Agent {
             .hybrid(&self.entries[..keep_from])
             .map_or_else(Vec::new, |hybrid| hybrid.defined().map(|tool| tool.name.clone()).collect());
         let kept = self.entries.split_off(keep_from);
-        let asked = self.entries.get(question).filter(|entry| matches!(entry, Entry::User { .. })).cloned();
+        let since = self.entries.drain(question.min(keep_from)..);
+        let asked: Vec<Entry> =
+            since.filter(|entry| matches!(entry, Entry::User { .. } | Entry::Added { .. })).collect();
         let text = prompt::summary(&answer.text, plan.as_deref());
         self.entries = vec![Entry::Summary { text, defined }];
         self.entries.extend(asked);
@@ -368,7 +371,7 @@ fn last_plan(entry: &Entry) -> Option<String> {
 /// An entry as a summary is made of it.
 fn as_text(entry: &Entry, length: usize, words: usize) -> String {
     let mut out = match entry {
-        Entry::User { text, .. } => format!("USER: {}\n", cut(text, words)),
+        Entry::User { text, .. } | Entry::Added { text, .. } => format!("USER: {}\n", cut(text, words)),
         Entry::Note { text } => format!("NOTE: {text}\n"),
         Entry::Summary { text, .. } => format!("{text}\n"),
         Entry::Assistant { text, .. } => format!("ASSISTANT: {}\n", cut(text, words)),

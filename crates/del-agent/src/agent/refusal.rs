@@ -132,7 +132,10 @@ impl Agent {
     }
 
     fn shows_images(&self) -> bool {
-        self.entries.iter().any(|entry| matches!(entry, Entry::User { images, .. } if !images.is_empty()))
+        self.entries.iter().any(|entry| match entry {
+            Entry::User { images, .. } | Entry::Added { images, .. } => !images.is_empty(),
+            _ => false,
+        })
     }
 
     pub(super) fn wait(

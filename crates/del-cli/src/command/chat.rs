@@ -56,6 +56,8 @@ struct Chat {
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
+    /// What of them the model was given while it worked.
+    given: Vec<String>,
     /// What waited when the user stopped something: each stands in the line in its turn.
     held: VecDeque<String>,
     /// The question was stopped before anything came of it.
@@ -105,6 +107,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         since: now(),
         ahead: options.question().map(str::to_owned).into_iter().collect(),
         begun: String::new(),
+        given: Vec::new(),
         held: VecDeque::new(),
         withdrawn: false,
         stopped: false,
@@ -131,7 +134,8 @@ impl Chat {
             let read = match self.ahead.pop_front() {
                 Some(question) => {
                     self.space();
-                    say(&format!("> {}", self.paint.dim(visible(&question))));
+                    said::echo(self.paint, &question);
+                    lines.recall(&question);
                     Read::Line(self.pastes.unfold(&question))
                 }
                 None => {
@@ -160,6 +164,10 @@ impl Chat {
                     }
                     if let Some(code) = self.session.interrupt.told_to_end() {
                         return Ok(self.part(code));
+                    }
+                    for given in self.given.drain(..) {
+                        lines.recall(&given);
+                        lines.remember(&self.pastes.unfold(&given));
                     }
                     self.put_back(&line);
                 }
@@ -218,7 +226,9 @@ impl Chat {
         say(&self.paint.dim(format!("goes on after {}; the last question:", counted(entries.len(), "step"))));
         for entry in &entries[last..] {
             match entry {
-                Entry::User { text, .. } => say(&format!("> {}", beginning(&visible(text)))),
+                Entry::User { text, .. } | Entry::Added { text, .. } => {
+                    say(&format!("> {}", beginning(&visible(text))));
+                }
                 Entry::Assistant { text, .. } if !text.is_empty() => self.say_again(text),
                 _ => {}
             }
@@ -299,7 +309,10 @@ impl Chat {
 
     /// Asks, and attaches the files that the question names; without one of them it is not asked.
     fn ask_with_files(&mut self, text: &str) -> Result<()> {
-        if let Some((question, images)) = self.with_files(text) {
+        let files = std::mem::take(&mut self.files);
+        if let Some((question, images)) =
+            files::with_files(text, &files, &self.session.hands.toolbox, self.look)
+        {
             match self.session.attach(images) {
                 Ok(()) => return self.ask(&question),
                 Err(error) => self.fail(&exit::line(&error)),
@@ -317,7 +330,10 @@ impl Chat {
         self.space();
         let mut screen = Transcript::new(self.shown, self.look, self.session.tried());
         let before = self.session.entries().len();
-        let outcome = self.listening(|chat| chat.session.ask(question, &mut screen))?;
+        let outcome = self.listening(|chat| {
+            chat.session.hear(chat.meanwhile());
+            chat.session.ask(question, &mut screen)
+        })?;
         let thought = screen.into_thought();
         if !thought.is_empty() {
             self.thought = thought;
@@ -372,7 +388,7 @@ impl Chat {
     }
 
     fn fail(&self, why: &str) {
-        say(&format!("{} {}", self.paint.red("error:"), visible(why)));
+        said::fail(self.paint, why);
     }
 }
 

@@ -1,11 +1,11 @@
-//! Keys that are pressed while the model works: Esc stops it, and what is typed is the next question.
+//! Keys that are pressed while the model works: Esc stops it, and what is typed waits until it can be told.
 
 mod typed;
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ struct Listener {
     interrupt: Interrupt,
     /// Closing it ends the thread.
     stop: OwnedFd,
-    thread: JoinHandle<Typed>,
+    thread: JoinHandle<()>,
+    typed: Arc<Mutex<Typed>>,
 }
 
 /// Nobody listens as long as this is there: somebody else reads the terminal.
@@ -56,6 +57,15 @@ pub(crate) fn listen(interrupt: &Interrupt, typed: Typed) {
 /// What was typed; nobody listens any more.
 pub(crate) fn finish() -> Typed {
     end().map(|(_, typed)| typed).unwrap_or_default()
+}
+
+/// The questions that wait, up to the first one that does not fit: they wait no more.
+pub(crate) fn take(fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut typed) = listener.as_ref().map(|listener| lock(&listener.typed)) else { return Vec::new() };
+    let taken = typed.give(fits);
+    typed.show();
+    taken
 }
 
 /// Lets somebody else read the terminal for as long as the guard is there.
@@ -98,7 +108,9 @@ fn end() -> Option<(Interrupt, Typed)> {
     let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner).take()?;
     drop(listener.stop);
     mark_pastes(NO_MARK);
-    let typed = listener.thread.join().unwrap_or_default();
+    // What was typed is there even where the thread has died.
+    let _ = listener.thread.join();
+    let typed = std::mem::take(&mut *lock(&listener.typed));
     if let Some(stage) = stage::current() {
         stage.typed("", 0);
         stage.news("");
@@ -111,23 +123,25 @@ fn start(interrupt: &Interrupt, typed: Typed) -> Option<Listener> {
     mark_pastes(MARK);
     // No command that outlives the question may hold it open.
     let (ended, stop) = pipe_with(PipeFlags::CLOEXEC).ok()?;
-    let heard = interrupt.clone();
+    let (heard, typed) = (interrupt.clone(), Arc::new(Mutex::new(typed)));
+    let typing = Arc::clone(&typed);
     let thread = std::thread::Builder::new()
         .name("keys".to_owned())
-        .spawn(move || hear(&tty, &ended, &heard, typed))
+        .spawn(move || hear(&tty, &ended, &heard, &typing))
         .ok()?;
-    Some(Listener { interrupt: interrupt.clone(), stop, thread })
+    Some(Listener { interrupt: interrupt.clone(), stop, thread, typed })
 }
 
-fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) -> Typed {
-    typed.show();
+fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, typed: &Mutex<Typed>) {
+    lock(typed).show();
     loop {
         let mut waits = [PollFd::new(tty, PollFlags::IN), PollFd::new(ended, PollFlags::IN)];
         match poll(&mut waits, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => return typed,
+            Err(_) => return,
         }
+        let mut typed = lock(typed);
         let over = !waits[1].revents().is_empty();
         if over || !waits[0].revents().contains(PollFlags::IN) {
             // Whoever reads next would take the rest of a paste for keys.
@@ -135,7 +149,7 @@ fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) ->
                 && terminal::comes_within(tty, ONE_PASTE)
                 && read(tty, &mut typed).is_some()
             {}
-            return typed;
+            return;
         }
         match read(tty, &mut typed) {
             Some(Pressed::Escape) => interrupt.stop(),
@@ -146,7 +160,7 @@ fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) ->
                 }
             }
             Some(Pressed::Text) => {}
-            None => return typed,
+            None => return,
         }
         for (line, answer) in typed.answers() {
             if let Some(stage) = stage::current() {
@@ -176,6 +190,10 @@ fn read(mut tty: &File, typed: &mut Typed) -> Option<Pressed> {
         count += tty.read(&mut bytes[count..]).unwrap_or(0);
     }
     Some(typed.take(&bytes[..count]))
+}
+
+fn lock(typed: &Mutex<Typed>) -> MutexGuard<'_, Typed> {
+    typed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn mark_pastes(how: &str) {

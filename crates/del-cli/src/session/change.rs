@@ -117,6 +117,13 @@ impl Session {
 
     /// These images go along with the next question; fails where it is known that the model sees none.
     pub(crate) fn attach(&mut self, images: Vec<Image>) -> Result<()> {
+        self.show(&images)?;
+        self.agent.attach(images);
+        Ok(())
+    }
+
+    /// Fails where the server says that the model does not see these images.
+    pub(super) fn show(&self, images: &[Image]) -> Result<()> {
         if images.is_empty() {
             return Ok(());
         }
@@ -127,7 +134,6 @@ impl Session {
                 settings.model
             )));
         }
-        self.agent.attach(images);
         Ok(())
     }
 

@@ -72,6 +72,7 @@ impl Session {
             turns_before: 0,
             memory,
             host,
+            meanwhile: None,
             added: options.appended().to_owned(),
             agent,
             revision: 0,

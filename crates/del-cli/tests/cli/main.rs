@@ -39,6 +39,7 @@ mod screen;
 mod serve;
 mod server;
 mod sessions;
+mod steering;
 mod surface;
 mod task;
 mod terminal;

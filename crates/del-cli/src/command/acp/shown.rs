@@ -123,7 +123,7 @@ pub(super) fn entries(entries: &[Entry], directory: &Path) -> Vec<SessionUpdate>
     let chunk = |text: &str| ContentChunk::new(text.into());
     for entry in entries {
         match entry {
-            Entry::User { text, images } => {
+            Entry::User { text, images } | Entry::Added { text, images } => {
                 if !text.is_empty() {
                     updates.push(SessionUpdate::UserMessageChunk(chunk(text)));
                 }

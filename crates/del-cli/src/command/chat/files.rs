@@ -1,16 +1,18 @@
 //! Files that a question names, and commands of the user's own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use del_agent::Image;
 use del_dialects::Call;
-use del_tools::{Code, Control, Progress, ToolResult, visible};
+use del_tools::{Code, Control, Progress, ToolResult, Toolbox, visible};
 use serde_json::json;
 
+use super::said::fail;
 use super::{Chat, say};
 use crate::attachment::{self, Attachment};
 use crate::screen::lines;
+use crate::screen::look::Look;
 
 impl Chat {
     /// A command of the user's own: it is not asked about, and the model does not see it. Its output is shown as it comes.
@@ -68,44 +70,48 @@ impl Chat {
         }
         result
     }
+}
 
-    /// The question with the files that it names as `@path`, and the images that it names or that were pasted as a path;
-    /// nothing where one of these cannot go along, which was said.
-    pub(super) fn with_files(&mut self, text: &str) -> Option<(String, Vec<Image>)> {
-        let toolbox = &self.session.hands.toolbox;
-        let (mut question, mut images) = (text.to_owned(), Vec::new());
-        let named = attachment::named(text, toolbox.directory());
-        for path in std::mem::take(&mut self.files).iter().chain(&named) {
-            match Attachment::read(path) {
-                Ok(attachment) => {
-                    attachment.add_to(&mut question, &mut images, path);
-                    say(&self.paint.dim(format!("attached {}", visible(&path.display().to_string()))));
-                }
-                Err(why) => {
-                    self.fail(&why);
-                    return None;
-                }
+/// The question with `files`, with those that it names as `@path`, and with the images that it names or that were pasted as
+/// a path; nothing where one of these cannot go along, which was said.
+pub(super) fn with_files(
+    text: &str,
+    files: &[PathBuf],
+    toolbox: &Toolbox,
+    look: Look,
+) -> Option<(String, Vec<Image>)> {
+    let (mut question, mut images) = (text.to_owned(), Vec::new());
+    let named = attachment::named(text, toolbox.directory());
+    for path in files.iter().chain(&named) {
+        match Attachment::read(path) {
+            Ok(attachment) => {
+                attachment.add_to(&mut question, &mut images, path);
+                say(&look.paint.dim(format!("attached {}", visible(&path.display().to_string()))));
+            }
+            Err(why) => {
+                fail(look.paint, &why);
+                return None;
             }
         }
-        for path in &attachment::mentioned(text) {
-            // `@property` and `@angular/core` are words.
-            if attachment::is_name(Path::new(path)) || !toolbox.directory().join(path).is_file() {
-                continue;
-            }
-            let arguments = json!({"file_path": path}).to_string();
-            let call = Call { id: None, name: "read_file".to_owned(), arguments };
-            let result = match toolbox.plan(&call.name, &call.arguments) {
-                Ok(plan) => toolbox.run(plan, &Control::default()),
-                Err(failure) => failure.into(),
-            };
-            if result.ok {
-                say(&self.paint.dim(format!("attached {}", visible(path))));
-                question = format!("{question}\n\nThe file {path}:\n{}", result.text);
-            } else {
-                say(&lines::call(self.look, &call));
-                say(&lines::result(self.look, &result, false));
-            }
-        }
-        Some((question, images))
     }
+    for path in &attachment::mentioned(text) {
+        // `@property` and `@angular/core` are words.
+        if attachment::is_name(Path::new(path)) || !toolbox.directory().join(path).is_file() {
+            continue;
+        }
+        let arguments = json!({"file_path": path}).to_string();
+        let call = Call { id: None, name: "read_file".to_owned(), arguments };
+        let result = match toolbox.plan(&call.name, &call.arguments) {
+            Ok(plan) => toolbox.run(plan, &Control::default()),
+            Err(failure) => failure.into(),
+        };
+        if result.ok {
+            say(&look.paint.dim(format!("attached {}", visible(path))));
+            question = format!("{question}\n\nThe file {path}:\n{}", result.text);
+        } else {
+            say(&lines::call(look, &call));
+            say(&lines::result(look, &result, false));
+        }
+    }
+    Some((question, images))
 }

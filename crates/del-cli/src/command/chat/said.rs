@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::io::Write;
 
+use del_tools::visible;
+
+use crate::colour::Paint;
 use crate::screen::stage;
 use crate::wrap;
 
@@ -16,6 +19,16 @@ pub(super) fn collected(told: impl FnOnce()) -> String {
     COLLECTED.set(Some(String::new()));
     told();
     COLLECTED.take().unwrap_or_default()
+}
+
+/// Something has failed.
+pub(super) fn fail(paint: Paint, why: &str) {
+    say(&format!("{} {}", paint.red("error:"), visible(why)));
+}
+
+/// What the user typed while something else was done comes to its turn.
+pub(super) fn echo(paint: Paint, line: &str) {
+    say(&format!("> {}", paint.dim(visible(line))));
 }
 
 pub(super) fn say(text: &str) {

@@ -6,9 +6,10 @@ use del_tools::counted;
 
 use super::line::Lines;
 use super::word::{Name, Word};
-use super::{Chat, say, status};
-use super::{collected, help};
+use super::{Chat, collected, files, help, said, say, status};
+use crate::prompts;
 use crate::screen::ahead::{self, Answer, Turn, Typed};
+use crate::session::Meanwhile;
 
 type Show = fn(&mut Chat);
 
@@ -35,8 +36,29 @@ impl Chat {
         let typed = ahead::finish();
         self.session.hands.settle_mode();
         self.ahead.extend(typed.questions);
+        self.given.extend(typed.given);
         self.begun = typed.text;
         outcome
+    }
+
+    /// Gives the model what waits, where nothing but the model is to do something with it. Commands wait until it has
+    /// answered, and so does what stands behind them.
+    pub(super) fn meanwhile(&self) -> Meanwhile {
+        let (pastes, prompts, look) = (self.pastes.clone(), Arc::clone(self.session.prompts()), self.look);
+        let stage = self.stage;
+        Box::new(move |toolbox| {
+            let is_question = |line: &str| {
+                let line = pastes.unfold(line);
+                matches!(Word::read(&line), Word::Question(_)) && prompts::named(&prompts, &line).is_none()
+            };
+            let mut said = Vec::new();
+            for line in ahead::take(is_question) {
+                stage.space();
+                said::echo(look.paint, &line);
+                said.extend(files::with_files(pastes.unfold(&line).trim(), &[], toolbox, look));
+            }
+            said
+        })
     }
 
     /// Takes the next mode while calls run: it holds from the next one on. What to say of it.

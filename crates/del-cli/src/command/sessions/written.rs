@@ -24,7 +24,7 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
     for dated in &kept.entries {
         // Writing to a string cannot fail.
         let _ = match &dated.entry {
-            Entry::User { text: question, .. } => {
+            Entry::User { text: question, .. } | Entry::Added { text: question, .. } => {
                 writeln!(text, "\n{}", paint.bold(format!("> {}", visible(question))))
             }
             Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
@@ -61,6 +61,9 @@ pub(crate) fn markdown(kept: &Kept) -> String {
         match &dated.entry {
             Entry::User { text: question, .. } => {
                 let _ = writeln!(text, "\n## Question\n\n{question}");
+            }
+            Entry::Added { text: more, .. } => {
+                let _ = writeln!(text, "\n## Said meanwhile\n\n{more}");
             }
             Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");

@@ -10,6 +10,8 @@ use crate::screen::pastes::Pastes;
 pub(crate) struct Typed {
     pub(crate) questions: VecDeque<String>,
     pub(crate) text: String,
+    /// Questions that waited, and were given to the model already.
+    pub(crate) given: Vec<String>,
     pastes: Pastes,
     /// What is being pasted.
     pasted: Option<Vec<u8>>,
@@ -86,6 +88,14 @@ impl Typed {
     /// The same, with lines that are answered at once.
     pub(crate) fn answering(self, answer: Answer) -> Self {
         Self { answer: Some(answer), ..self }
+    }
+
+    /// The questions that wait, up to the first one that does not fit: what stands behind that may rest on it.
+    pub(super) fn give(&mut self, fits: impl Fn(&str) -> bool) -> Vec<String> {
+        let count = self.questions.iter().take_while(|question| fits(question)).count();
+        let given: Vec<String> = self.questions.drain(..count).collect();
+        self.given.extend_from_slice(&given);
+        given
     }
 
     /// Lines that were answered since this was last asked, and what there is to say.
@@ -268,6 +278,18 @@ mod tests {
         typed.take(b"/status\rnext\r\r");
         assert_eq!(typed.answers(), [("/status".to_owned(), "well".to_owned())]);
         assert_eq!((typed.answers().len(), typed.questions.len()), (0, 1));
+    }
+
+    #[test]
+    fn what_waits_is_given_up_to_the_first_that_does_not_fit() {
+        let mut typed = Typed::default();
+        typed.take(b"one\rtwo\r/clear\rthree\rfo");
+        let fits = |line: &str| !line.starts_with('/');
+        assert_eq!(typed.give(fits), ["one", "two"]);
+        assert_eq!(typed.give(fits), [""; 0]);
+        typed.take(b"\x1b[A\x1b[A");
+        assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "/clear\nthree\nfo"));
+        assert_eq!(typed.given, ["one", "two"]);
     }
 
     #[test]

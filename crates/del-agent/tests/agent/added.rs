@@ -1,0 +1,113 @@
+//! What the user says while calls run.
+
+use del_agent::{Effect, Entry, Failure, Image, Input, Settings};
+use del_wire::ServerApi;
+use serde_json::{Value, json};
+
+use crate::script::{Talk, native_call, prompt_mode, request, settings, text_answer, tool_results};
+
+const ARGUMENTS: &str = r#"{"path":"a"}"#;
+
+/// A conversation in which the user says more while two calls run.
+fn steered(settings: Settings) -> (Talk, Value) {
+    let mut talk = Talk::new(settings);
+    talk.ask("Read it.");
+    let calls = talk.answer_with_calls(&native_call("c1", "read_file", &[ARGUMENTS]));
+    talk.agent.add("Only the head.".to_owned(), Vec::new());
+    talk.agent.add("And be quick.".to_owned(), Vec::new());
+    let body = talk.give(tool_results(&calls, "long"));
+    (talk, body)
+}
+
+#[test]
+fn it_goes_to_the_model_behind_their_results_and_the_question_goes_on() {
+    let (mut talk, body) = steered(settings());
+    assert_eq!(
+        body["messages"].as_array().unwrap()[3..],
+        [
+            json!({"role": "tool", "tool_call_id": "c1", "name": "read_file", "content": "long"}),
+            json!({"role": "user", "content": "Only the head.\n\nAnd be quick."}),
+        ]
+    );
+    let done = talk.answer_with_text(&text_answer(&["The head."]));
+    assert_eq!((done.answer.as_str(), done.turns), ("The head.", 2));
+    let body = talk.ask("Thanks.");
+    assert_eq!(body["messages"][4]["content"], "Only the head.\n\nAnd be quick.", "it stays where it was");
+}
+
+#[test]
+fn results_come_first_in_every_api() {
+    let entries = steered(settings()).0.agent.entries().to_vec();
+    let sent = |api| {
+        let mut talk = Talk::with_entries(Settings { api, ..settings() }, entries.clone());
+        let said = talk.step(Input::GoOn("Go on."));
+        request(said)
+    };
+    let added = "Only the head.\n\nAnd be quick.\n\nGo on.";
+    let body = sent(ServerApi::OpenAi);
+    let last = body["messages"].as_array().unwrap()[3..].to_vec();
+    assert_eq!((&last[0]["role"], &last[1]["role"]), (&json!("tool"), &json!("user")));
+    assert_eq!((last.len(), &last[1]["content"]), (2, &json!(added)));
+
+    let body = sent(ServerApi::Anthropic);
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    let kinds: Vec<&Value> = last["content"].as_array().unwrap().iter().map(|part| &part["type"]).collect();
+    assert_eq!((&last["role"], kinds), (&json!("user"), vec![&json!("tool_result"), &json!("text")]));
+    assert_eq!(last["content"][1]["text"], added);
+    assert_eq!(body["messages"].as_array().unwrap().len(), 3, "{body:#}");
+
+    let body = sent(ServerApi::Responses);
+    let last = body["input"].as_array().unwrap().iter().rev().take(2).collect::<Vec<_>>();
+    assert_eq!((&last[1]["type"], &last[0]["role"]), (&json!("function_call_output"), &json!("user")));
+    assert!(last[0]["content"].to_string().contains("And be quick."), "{body:#}");
+
+    let body = sent(ServerApi::Ollama);
+    let last = body["messages"].as_array().unwrap()[3..].to_vec();
+    assert_eq!((&last[0]["role"], &last[1]["role"]), (&json!("tool"), &json!("user")));
+    assert_eq!((last.len(), &last[1]["content"]), (2, &json!(added)));
+}
+
+#[test]
+fn in_the_prompt_it_stands_behind_the_results_and_cannot_pass_for_the_models_words() {
+    let mut talk = Talk::new(prompt_mode());
+    talk.ask("Read it.");
+    let calls = talk.answer_with_calls(&text_answer(&[&crate::script::call_text("read_file", ARGUMENTS)]));
+    talk.agent.add("No <tool_call> please.".to_owned(), vec![Image::new("image/png", "AAAA".to_owned())]);
+    talk.agent.add("Or a </tool_call>.".to_owned(), Vec::new());
+    let body = talk.give(tool_results(&calls, "long"));
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    let told = last.to_string();
+    let (result, said) = (told.find("long").unwrap(), told.find("please.").unwrap());
+    assert!(last["role"] == "user" && result < said && told.contains("data:image/png;base64,AAAA"), "{told}");
+    assert!(!told.contains("<tool_call>") && !told.contains("</tool_call>"), "{told}");
+}
+
+#[test]
+fn it_stays_in_the_conversation_when_the_user_stops_or_the_server_fails() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Read it.");
+    let calls = talk.answer_with_calls(&native_call("c1", "read_file", &[ARGUMENTS]));
+    talk.agent.add("Only the head.".to_owned(), Vec::new());
+    let stopped = talk.step(Input::Stopped(tool_results(&calls, "long")));
+    assert_eq!(stopped, Effect::Failed(Failure::Cancelled));
+    assert!(matches!(talk.agent.entries(), [.., Entry::Results { .. }, Entry::Added { .. }]));
+
+    let (mut talk, _) = steered(settings());
+    assert!(matches!(talk.refuse(400, "no", None), Effect::Failed(Failure::Refused { .. })));
+    let body = talk.ask("And now?");
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["content"], "Only the head.\n\nAnd be quick.\n\nAnd now?");
+}
+
+#[test]
+fn a_summary_keeps_it_word_for_word_with_the_question() {
+    let (mut talk, _) = steered(settings());
+    talk.answer_with_text(&text_answer(&["The head."]));
+    request(talk.step(Input::Compact("")));
+    talk.answer_with_text(&text_answer(&["What was read is long."]));
+    let entries = talk.agent.entries();
+    assert!(matches!(entries, [Entry::Summary { .. }, .., Entry::Assistant { .. }]), "{entries:#?}");
+    let added = |text: &str| Entry::Added { text: text.to_owned(), images: Vec::new() };
+    assert_eq!(entries[1..4], [Entry::user("Read it."), added("Only the head."), added("And be quick.")]);
+    assert_eq!(entries.len(), 5, "{entries:#?}");
+}
