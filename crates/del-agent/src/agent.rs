@@ -224,6 +224,11 @@ impl Agent {
         self.added.push(Entry::Added { text, images });
     }
 
+    /// The user ran a command between questions: the model is told with the next one.
+    pub fn ran(&mut self, command: String, output: String) {
+        self.entries.push(Entry::Ran { command, output });
+    }
+
     /// Forgets the conversation; what was learnt of the server stays.
     pub fn clear(&mut self) {
         self.entries.clear();

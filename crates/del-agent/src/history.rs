@@ -5,6 +5,8 @@ use del_wire::{ChatMessage, Prompt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::prompt;
+
 /// A step of the conversation. What the model thought is kept only where its server wants it back, and the markup of its
 /// calls not at all: calls are told to it in one canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +27,13 @@ pub enum Entry {
         /// Images that go along.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
+    },
+    /// The user ran a command, which the model had no part in.
+    Ran {
+        /// The command.
+        command: String,
+        /// What came of it, as the model would be told of a call.
+        output: String,
     },
     /// The model answered.
     Assistant {
@@ -119,6 +128,7 @@ pub(crate) fn native(system: &str, entries: &[Entry], thinker: &str) -> Vec<Chat
             | Entry::Added { text, .. }
             | Entry::Note { text }
             | Entry::Summary { text, .. } => messages.user(text),
+            Entry::Ran { command, output } => messages.user(&prompt::ran(command, output)),
             Entry::Assistant { text, calls, thinking } => {
                 messages.assistant(text, calls);
                 if let Some(thinking) = thinking.as_ref().filter(|thinking| thinking.by == thinker) {
@@ -134,23 +144,24 @@ pub(crate) fn native(system: &str, entries: &[Entry], thinker: &str) -> Vec<Chat
 }
 
 /// The conversation as text in the dialect of `prompt`.
-pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -> Vec<ChatMessage> {
-    prompt.system(system.trim());
+pub(crate) fn written(system: &str, entries: &[Entry], mut out: Prompt<'_>) -> Vec<ChatMessage> {
+    out.system(system.trim());
     for entry in entries {
         match entry {
             Entry::User { text, images } | Entry::Added { text, images } if !images.is_empty() => {
                 // A message of this form is always read.
-                let _ = prompt.read(&[with_images(text, images)]);
+                let _ = out.read(&[with_images(text, images)]);
             }
             Entry::User { text, .. } | Entry::Added { text, .. } | Entry::Summary { text, .. } => {
-                prompt.user(text);
+                out.user(text);
             }
-            Entry::Note { text } => prompt.note(text),
-            Entry::Assistant { text, calls, .. } => prompt.assistant(text, calls),
-            Entry::Results { results } => prompt.results(results),
+            Entry::Ran { command, output } => out.user(&prompt::ran(command, output)),
+            Entry::Note { text } => out.note(text),
+            Entry::Assistant { text, calls, .. } => out.assistant(text, calls),
+            Entry::Results { results } => out.results(results),
         }
     }
-    prompt.into_messages().into_iter().map(ChatMessage::Json).collect()
+    out.into_messages().into_iter().map(ChatMessage::Json).collect()
 }
 
 /// Messages as templates want them: one system message and that first, no empty ones, never two of the user or two

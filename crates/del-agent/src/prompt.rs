@@ -42,6 +42,11 @@ pub fn summary(text: &str, plan: Option<&str>) -> String {
     format!("{SUMMARY}\n{text}{plan}")
 }
 
+/// Tells the model of a command that the user ran.
+pub(crate) fn ran(command: &str, output: &str) -> String {
+    format!("[The user ran a command]\n$ {command}\n\n{output}")
+}
+
 /// True for what [`summary`] gives.
 pub fn is_summary(text: &str) -> bool {
     text.starts_with(SUMMARY)

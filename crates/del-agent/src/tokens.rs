@@ -32,6 +32,7 @@ pub(crate) fn of_words(entry: &Entry) -> u64 {
         | Entry::Added { text, .. }
         | Entry::Note { text }
         | Entry::Summary { text, .. } => of(text) + MESSAGE,
+        Entry::Ran { command, output } => of(command) + of(output) + MESSAGE,
         Entry::Assistant { text, calls, thinking } => {
             let thought = |thinking: &Thinking| {
                 of(&thinking.text) + thinking.blocks.iter().map(|block| of(&block.to_string())).sum::<u64>()

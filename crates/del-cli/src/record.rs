@@ -267,7 +267,7 @@ impl Kept {
         self.entries.iter().any(|dated| match &dated.entry {
             Entry::Assistant { text, calls, .. } => !text.is_empty() || !calls.is_empty(),
             Entry::Results { .. } | Entry::Summary { .. } => true,
-            Entry::User { .. } | Entry::Added { .. } | Entry::Note { .. } => false,
+            Entry::User { .. } | Entry::Added { .. } | Entry::Ran { .. } | Entry::Note { .. } => false,
         })
     }
 

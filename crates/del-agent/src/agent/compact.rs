@@ -201,16 +201,12 @@ impl Agent {
 
     /// Takes the texts out of old results. Whether there were any.
     fn leave_out_old_results(&mut self) -> bool {
-        let results = self.entries.iter().filter(|entry| matches!(entry, Entry::Results { .. })).count();
-        let old = results.saturating_sub(NEWEST);
+        let results = |entry: &&mut Entry| matches!(entry, Entry::Results { .. } | Entry::Ran { .. });
+        let old = self.entries.iter_mut().filter(results).count().saturating_sub(NEWEST);
         let mut any = false;
-        let all = self.entries.iter_mut().filter_map(|entry| match entry {
-            Entry::Results { results } => Some(results),
-            _ => None,
-        });
-        for result in all.take(old).flatten() {
-            if result.text.len() > SHORT && result.name != prompt::PLAN {
-                prompt::LEFT_OUT.clone_into(&mut result.text);
+        for text in self.entries.iter_mut().filter(results).take(old).flat_map(outputs) {
+            if text.len() > SHORT {
+                prompt::LEFT_OUT.clone_into(text);
                 any = true;
             }
         }
@@ -362,6 +358,18 @@ impl Agent {
     }
 }
 
+/// What tools and commands gave, but for the model's plan.
+fn outputs(entry: &mut Entry) -> Vec<&mut String> {
+    match entry {
+        Entry::Results { results } => {
+            let others = results.iter_mut().filter(|result| result.name != prompt::PLAN);
+            others.map(|result| &mut result.text).collect()
+        }
+        Entry::Ran { output, .. } => vec![output],
+        _ => Vec::new(),
+    }
+}
+
 /// The model's plan, if this is where it stands.
 fn last_plan(entry: &Entry) -> Option<String> {
     let Entry::Results { results } = entry else { return None };
@@ -372,6 +380,7 @@ fn last_plan(entry: &Entry) -> Option<String> {
 fn as_text(entry: &Entry, length: usize, words: usize) -> String {
     let mut out = match entry {
         Entry::User { text, .. } | Entry::Added { text, .. } => format!("USER: {}\n", cut(text, words)),
+        Entry::Ran { command, output } => format!("USER RAN {command}: {}\n", cut(output, length)),
         Entry::Note { text } => format!("NOTE: {text}\n"),
         Entry::Summary { text, .. } => format!("{text}\n"),
         Entry::Assistant { text, .. } => format!("ASSISTANT: {}\n", cut(text, words)),

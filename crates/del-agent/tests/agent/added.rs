@@ -111,3 +111,26 @@ fn a_summary_keeps_it_word_for_word_with_the_question() {
     assert_eq!(entries[1..4], [Entry::user("Read it."), added("Only the head."), added("And be quick.")]);
     assert_eq!(entries.len(), 5, "{entries:#?}");
 }
+
+#[test]
+fn a_command_of_the_users_is_told_with_the_next_question_and_stays_when_that_fails() {
+    let told = |body: &Value| body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let ran = "[The user ran a command]\n$ make\n\nFailed";
+    let mut talk = Talk::new(settings());
+    talk.agent.ran("make".to_owned(), "Failed".to_owned());
+    assert_eq!(told(&talk.ask("Why?")), format!("{ran}\n\nWhy?"));
+    assert!(matches!(talk.refuse(400, "no", None), Effect::Failed(Failure::Refused { .. })));
+    assert_eq!(told(&talk.ask("And now?")), format!("{ran}\n\nAnd now?"));
+    talk.answer_with_text(&text_answer(&["No rule."]));
+    assert_eq!(told(&talk.ask("Thanks.")), "Thanks.");
+}
+
+#[test]
+fn what_old_commands_gave_is_left_out_as_old_results_are() {
+    let mut talk = Talk::new(Settings { context: Some(2000), ..settings() });
+    for number in 0..5 {
+        talk.agent.ran(format!("job {number}"), "x".repeat(1200));
+    }
+    let body = talk.ask("Well?").to_string();
+    assert_eq!((body.matches("left out to make room").count(), body.matches("$ job").count()), (2, 5));
+}

@@ -229,6 +229,9 @@ impl Chat {
                 Entry::User { text, .. } | Entry::Added { text, .. } => {
                     say(&format!("> {}", beginning(&visible(text))));
                 }
+                Entry::Ran { command, output } => {
+                    say(&format!("> !{}\n{}", visible(command), beginning(&visible(output))));
+                }
                 Entry::Assistant { text, .. } if !text.is_empty() => self.say_again(text),
                 _ => {}
             }

@@ -26,6 +26,7 @@ mod limits;
 mod man;
 mod mcp;
 mod meanwhile;
+mod own_commands;
 mod parse;
 mod policy;
 mod prompts;

@@ -28,7 +28,9 @@ fn what_waited_for_the_shell_and_what_waited_for_the_model_stay_apart_after_a_st
     terminal.until("Right.");
     end(terminal);
     assert!(files.path().join("own.txt").exists() && !files.path().join("pwn.txt").exists());
-    assert_eq!(asked(&server)[1], "touch pwn.txt please");
+    let told = asked(&server)[1].as_str().unwrap().to_owned();
+    assert!(told.starts_with("[The user ran a command]\n$ touch own.txt\n"), "{told}");
+    assert!(told.ends_with("\n\ntouch pwn.txt please"), "{told}");
 }
 
 #[test]

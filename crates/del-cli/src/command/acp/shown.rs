@@ -133,6 +133,9 @@ pub(super) fn entries(entries: &[Entry], directory: &Path) -> Vec<SessionUpdate>
                 };
                 updates.extend(images.iter().map(image));
             }
+            Entry::Ran { command, .. } => {
+                updates.push(SessionUpdate::UserMessageChunk(chunk(&format!("!{command}"))));
+            }
             Entry::Assistant { text, calls, .. } => {
                 if !text.is_empty() {
                     updates.push(SessionUpdate::AgentMessageChunk(chunk(text)));

@@ -15,9 +15,11 @@ use crate::screen::lines;
 use crate::screen::look::Look;
 
 impl Chat {
-    /// A command of the user's own: it is not asked about, and the model does not see it. Its output is shown as it comes.
+    /// A command of the user's own: it is not asked about, and the model is told of it with the next question. Its output is
+    /// shown as it comes.
     pub(super) fn shell(&mut self, command: &str) {
         let result = self.listening(|chat| chat.run_shell(command));
+        self.session.ran(command, &result.text);
         let data = result.data.unwrap_or_default();
         if let Some(job) = data["job"].as_u64() {
             return say(&format!(

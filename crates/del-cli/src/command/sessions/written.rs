@@ -30,6 +30,10 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
             Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 writeln!(text, "{}", paint.yellow(format!("! {}", visible(note))))
             }
+            Entry::Ran { command, output } => {
+                let head = paint.bold(format!("> !{}", visible(command)));
+                writeln!(text, "\n{head}\n{}", visible(output))
+            }
             Entry::Assistant { text: answer, calls, .. } => {
                 if !answer.is_empty() {
                     let _ = writeln!(text, "{}", visible(answer));
@@ -64,6 +68,10 @@ pub(crate) fn markdown(kept: &Kept) -> String {
             }
             Entry::Added { text: more, .. } => {
                 let _ = writeln!(text, "\n## Said meanwhile\n\n{more}");
+            }
+            Entry::Ran { command, output } => {
+                let _ = write!(text, "\n## Command of the user\n\n{}", fenced("sh", command));
+                let _ = write!(text, "\n{}", fenced("text", output));
             }
             Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");
