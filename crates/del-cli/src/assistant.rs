@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, ValueEnum};
 
 use crate::common::Common;
+use crate::screen::bell::BellOptions;
 use crate::session::SessionOptions;
 
 /// What standard output carries.
@@ -42,6 +43,8 @@ pub(crate) struct Assistant {
     /// Shows answers as the model wrote them: their Markdown is not laid out, and in a pipe control characters stay
     #[arg(long)]
     pub(crate) raw: bool,
+    #[command(flatten)]
+    pub(crate) bell: BellOptions,
     #[command(flatten)]
     pub(crate) session: SessionOptions,
 }

@@ -12,7 +12,7 @@ use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subj
 
 use crate::colour::{Paint, When};
 use crate::layout;
-use crate::screen::{look, stage};
+use crate::screen::{bell, look, stage};
 use crate::terminal;
 use crate::wrap;
 use editing::Edited;
@@ -169,6 +169,7 @@ impl Terminal {
                 pressed => break (asking, pressed),
             }
         };
+        bell::touched();
         if pressed == Pressed::Key('n') && reasons {
             drop(asking);
             // Before the prompt, so that the terminal shows all that is typed behind it.
@@ -192,6 +193,7 @@ impl Terminal {
 
     /// Asks. Who was in the middle of `typing` something else has to see the question first.
     fn question(&mut self, question: &Question, typing: bool) -> io::Result<Answer> {
+        bell::ring("a question waits for you");
         self.show(&question.text())?;
         let why = why(question).unwrap_or_default();
         for row in wrap::rows(&why, terminal::size(&self.tty).0, 0).lines() {

@@ -1,6 +1,7 @@
 //! What is shown while Del works.
 
 pub(crate) mod ahead;
+pub(crate) mod bell;
 pub(crate) mod events;
 pub(crate) mod lines;
 pub(crate) mod look;

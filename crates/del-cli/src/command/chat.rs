@@ -29,6 +29,7 @@ use crate::exit::{self, Exit};
 use crate::interrupt::{self, ARMED};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
+use crate::screen::bell;
 use crate::screen::lines;
 use crate::screen::look::{self, Look};
 use crate::screen::markdown::Markdown;
@@ -81,6 +82,7 @@ enum Next {
 }
 
 pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
+    options.bell.hang();
     let look = Look::find(common.color);
     let stage = stage::open(look);
     let mut session = Session::open(&options.session, common, MAX_TURNS)?;
@@ -148,6 +150,7 @@ impl Chat {
                         &std::mem::take(&mut self.begun),
                         &self.session.interrupt,
                     )?;
+                    bell::touched();
                     (0..presses).for_each(|_| self.next_mode());
                     read
                 }
@@ -337,6 +340,7 @@ impl Chat {
             chat.session.hear(chat.meanwhile());
             chat.session.ask(question, &mut screen)
         })?;
+        self.ring();
         let thought = screen.into_thought();
         if !thought.is_empty() {
             self.thought = thought;

@@ -33,6 +33,7 @@ const MAX_TURNS: u32 = 25;
 type Outcome = Result<Done, (Exit, String)>;
 
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
+    options.bell.hang();
     let format = options.format();
     let Asked { question, images, schema, named } =
         asked(prompt, options).inspect_err(|error| print_unopened(error, format))?;

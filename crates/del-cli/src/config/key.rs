@@ -52,6 +52,8 @@ pub(super) enum Project {
 enum Scope {
     /// The assistant, and what every command takes.
     Assistant,
+    /// The assistant at the terminal.
+    Terminal,
     /// Those that ask the model server for its own sake.
     Server,
     /// Those that ask a model.
@@ -61,7 +63,7 @@ enum Scope {
 }
 
 /// All keys, in the order in which they are shown.
-pub(crate) const KEYS: [Key; 27] = [
+pub(crate) const KEYS: [Key; 29] = [
     Key {
         variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
         ..key("base_url", Kind::Text, Scope::Server, SENDS, "\"http://127.0.0.1:11434/v1\"")
@@ -90,6 +92,8 @@ pub(crate) const KEYS: [Key; 27] = [
     key("project", Kind::Text, Scope::Assistant, YOURS, "\"off\""),
     key("no_session", Kind::Switch, Scope::Assistant, OFF_ON, "true"),
     key("hide_reasoning", Kind::Switch, Scope::Assistant, Project::Free, "true"),
+    key("notify", Kind::Text, Scope::Terminal, YOURS, "\"bell\""),
+    key("notify_after", Kind::Number, Scope::Terminal, YOURS, "60"),
     key("color", Kind::Text, Scope::Assistant, YOURS, "\"never\""),
     key("dialect_dir", Kind::Path, Scope::Assistant, YOURS, "\"~/dialects\""),
 ];
@@ -124,6 +128,7 @@ impl Key {
     pub(super) fn holds(&self, path: &[&str]) -> bool {
         match self.scope {
             Scope::Assistant => matches!(path, [] | ["acp"]),
+            Scope::Terminal => path.is_empty(),
             Scope::Server => matches!(path, [] | ["acp" | "models" | "doctor"]),
             Scope::Model => matches!(path, [] | ["acp" | "doctor"]),
             Scope::All => true,

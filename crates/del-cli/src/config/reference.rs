@@ -22,6 +22,7 @@ fn the_keys_of_the_configuration_file_are_fresh() {
             (_, true) => "every command that has the option",
             (true, false) => "`del`, `del -p`, `del acp`, `del models`, `del doctor`",
             (false, false) if matches!(key.name, "color" | "dialect_dir") => "every command",
+            (false, false) if !key.holds(&["acp"]) => "`del`, `del -p`",
             (false, false) => "`del`, `del -p`, `del acp`",
         };
         let about = key.about();

@@ -16,6 +16,7 @@ use typed::Pressed;
 pub(crate) use typed::{Answer, Turn, Typed};
 
 use crate::interrupt::Interrupt;
+use crate::screen::bell;
 use crate::screen::stage::{self, Stage};
 use crate::terminal;
 
@@ -189,6 +190,7 @@ fn read(mut tty: &File, typed: &mut Typed) -> Option<Pressed> {
     if bytes[count - 1] == ESC && terminal::comes_within(tty, ONE_KEY) {
         count += tty.read(&mut bytes[count..]).unwrap_or(0);
     }
+    bell::touched();
     Some(typed.take(&bytes[..count]))
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn is_alone() -> bool {
 }
 
 /// `DEL_PLAIN` asks for output that is read from top to bottom, and a terminal that can do nothing else has no other.
-fn is_plain() -> bool {
+pub(super) fn is_plain() -> bool {
     std::env::var_os("DEL_PLAIN").is_some_and(|value| !value.is_empty() && value != "0")
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

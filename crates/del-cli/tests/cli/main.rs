@@ -6,6 +6,7 @@ mod apis;
 mod assistant;
 mod attachments;
 #[cfg(feature = "bulk")]
+mod bell;
 mod bulk;
 mod config;
 mod consent;

@@ -141,6 +141,7 @@ impl Chat {
         self.stage.doing("summing the conversation up");
         let outcome = self.listening(|chat| chat.session.compact(focus, &mut screen))?;
         self.stage.rest();
+        self.ring();
         match outcome {
             Ok(true) => {
                 let context = self.session.context();

@@ -20,6 +20,7 @@ impl Chat {
     pub(super) fn shell(&mut self, command: &str) {
         let result = self.listening(|chat| chat.run_shell(command));
         self.session.ran(command, &result.text);
+        self.ring();
         let data = result.data.unwrap_or_default();
         if let Some(job) = data["job"].as_u64() {
             return say(&format!(

@@ -9,6 +9,7 @@ use super::word::{Name, Word};
 use super::{Chat, collected, files, help, said, say, status};
 use crate::prompts;
 use crate::screen::ahead::{self, Answer, Turn, Typed};
+use crate::screen::bell;
 use crate::session::Meanwhile;
 
 type Show = fn(&mut Chat);
@@ -39,6 +40,13 @@ impl Chat {
         self.given.extend(typed.given);
         self.begun = typed.text;
         outcome
+    }
+
+    /// What was done is over: unless something else waits to be done, the line waits for the user.
+    pub(super) fn ring(&self) {
+        if self.terminal && self.ahead.is_empty() {
+            bell::ring("it is your turn");
+        }
     }
 
     /// Gives the model what waits, where nothing but the model is to do something with it. Commands wait until it has
