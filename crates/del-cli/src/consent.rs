@@ -18,7 +18,7 @@ use crate::wrap;
 use editing::Edited;
 use tty::{Asking, Pressed};
 pub(crate) use word::unsaid;
-use word::{Given, Word, choices, refusal, understand, why};
+use word::{Given, Word, choices, fits, refusal, understand, why};
 
 /// Asks the person at the terminal, whatever standard input and output are.
 #[derive(Debug)]
@@ -213,6 +213,11 @@ impl Terminal {
                 Given::Stop => {
                     self.stop()?;
                     break;
+                }
+                Given::Word(word) if !fits(question, &word) => {
+                    self.warn("this question has no such answer")?;
+                    unclear += 1;
+                    None
                 }
                 Given::Word(Word::Answer(answer)) => Some(answer),
                 Given::Word(Word::View) => {

@@ -41,6 +41,10 @@ impl Gate {
                     },
                     Err(failure) => consent.object(&failure),
                 },
+                Answer::Network => {
+                    plan.lend_network();
+                    revised = true;
+                }
                 Answer::Allow(rules) => {
                     for rule in rules {
                         self.allow(rule);

@@ -45,6 +45,9 @@ pub(crate) trait Job: Send + Sync {
     /// What the user is shown; fails where running would fail anyway.
     fn question(&self, context: &Context) -> Result<Question, Failure>;
 
+    /// Lets it use the network, where its question offers that.
+    fn lend_network(&mut self) {}
+
     /// Does it.
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure>;
 }

@@ -126,7 +126,7 @@ impl Jobs {
             session,
             started: Instant::now(),
             cancel: Cancel::new(),
-            fences: sandbox.fences(),
+            fences: sandbox.fences_of_command(spec.reach),
             state: Mutex::default(),
             over: Condvar::new(),
         });

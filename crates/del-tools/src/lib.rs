@@ -113,7 +113,7 @@ pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 pub use own::{Left, Own};
 pub use plan::{Advice, Grant, Plan};
 pub use policy::{Answer, Approval, Consent, Gate, Permission, Verdict};
-pub use question::{Action, Editable, Entries, Part, Question, Subject};
+pub use question::{Action, Editable, Entries, Loan, Part, Question, Subject};
 pub use registry::{Definition, Toolset, UnknownToolset};
 pub use rule::{Rule, RuleError};
 pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError, launch};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::class::Class;
 use crate::job::Job;
-use crate::question::Question;
+use crate::question::{Loan, Question};
 
 /// A call that is understood and possible, and only wants consent.
 pub struct Plan {
@@ -79,6 +79,16 @@ impl Plan {
     /// Tells the user something besides what the call does.
     pub fn remark(&mut self, remark: &str) {
         self.question.remarks.push(remark.to_owned());
+    }
+
+    /// Gives the call the network, where its question says that this can be. From then on the question says what it means.
+    pub(crate) fn lend_network(&mut self) {
+        let Loan::Possible(means) = self.question.loan.clone() else { return };
+        self.job.lend_network();
+        self.notes.push("[the user let this command use the network]".to_owned());
+        self.grant.cautions.push(means.clone());
+        self.question.cautions.push(means);
+        self.question.loan = Loan::Given;
     }
 
     /// True where the arguments may not be what the model meant, and the call does more than read.

@@ -303,7 +303,7 @@ impl Gate {
                 }
                 Err(denied("the user allowed other calls than this one."))
             }
-            Answer::Edit(_) => Err(denied("the user wants this done otherwise; ask how.")),
+            Answer::Edit(_) | Answer::Network => Err(denied("the user wants this done otherwise; ask how.")),
             Answer::No { reason: Some(reason) } if !reason.trim().is_empty() => {
                 Err(denied(format!("the user said no: {}", reason.trim())))
             }

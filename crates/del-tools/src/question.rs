@@ -28,6 +28,20 @@ pub struct Question {
     pub remarks: Vec<String>,
     /// What of the call the user may write otherwise.
     pub editable: Option<Editable>,
+    /// Whether the user may give it the network.
+    pub loan: Loan,
+}
+
+/// The network for one command, where commands have none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Loan {
+    /// It is no matter of this call.
+    #[default]
+    None,
+    /// It can be given by [`crate::Answer::Network`], and this is what that means.
+    Possible(String),
+    /// A yes gives it.
+    Given,
 }
 
 /// The part of a call that the user may change before it is done.
@@ -168,7 +182,14 @@ pub struct Part {
 
 impl Question {
     pub(crate) fn new(tool: &str, subject: Subject) -> Self {
-        Self { tool: tool.to_owned(), subject, cautions: Vec::new(), remarks: Vec::new(), editable: None }
+        Self {
+            tool: tool.to_owned(),
+            subject,
+            cautions: Vec::new(),
+            remarks: Vec::new(),
+            editable: None,
+            loan: Loan::None,
+        }
     }
 
     pub(crate) fn read(tool: &str, path: &str) -> Self {

@@ -74,6 +74,8 @@ pub enum Level {
 pub(crate) enum Reach {
     /// It writes where commands may write.
     Write,
+    /// The same, and it uses the network, which commands have not.
+    Far,
     /// It reads, and writes nothing but temporary files of its own.
     Look,
     /// The same, and of what is the user's it reads only what lies in the directories that the tools work in.
@@ -89,6 +91,8 @@ pub struct Sandbox {
     write: Hold,
     look: Hold,
     near: Hold,
+    /// Where the network is kept from commands and can be given to one.
+    far: Option<Hold>,
     bubble: Option<Bubble>,
     /// This program can be started to stand by for what it leaves running.
     launches: bool,
@@ -154,6 +158,7 @@ impl Default for Sandbox {
             write: Hold::default(),
             look: Hold::default(),
             near: Hold::default(),
+            far: None,
             bubble: None,
             launches: false,
             launcher: None,
@@ -202,6 +207,7 @@ impl Sandbox {
             write: Hold::new(&write),
             look: Hold::new(&look),
             near: Hold::new(&near),
+            far: None,
             bubble: None,
             launches: confinement.launches,
             launcher: None,
@@ -220,6 +226,10 @@ impl Sandbox {
         }
         if confinement.launches && sandbox.bubble.is_none() && !sandbox.write.keeps_modes() {
             sandbox.launcher = Some(&write).filter(|_| sandbox.level == Level::Full).and_then(Launcher::new);
+        }
+        let held = sandbox.level != Level::None && sandbox.write.filters() && sandbox.bubble.is_none();
+        if held && !network {
+            sandbox.far = sandbox.write.with(&Rights { network: true, ..write });
         }
         if confinement.need == Need::On && sandbox.level != Level::Full {
             let said = "`--sandbox on` demands a whole sandbox; `--sandbox auto` takes what there is";
@@ -289,7 +299,7 @@ impl Sandbox {
         if self.launches && limits.mark.is_some() {
             guardian::stand_by();
         }
-        if let Some(scratch) = self.scratch.as_ref().filter(|_| reach != Reach::Write) {
+        if let Some(scratch) = self.scratch.as_ref().filter(|_| !reach.changes()) {
             command.env("TMPDIR", scratch.path());
         }
         let program = PathBuf::from(command.get_program());
@@ -316,6 +326,7 @@ impl Sandbox {
         }
         let hold = match reach {
             Reach::Write => &self.write,
+            Reach::Far => self.far.as_ref().unwrap_or(&self.write),
             Reach::Look => &self.look,
             Reach::Near => &self.near,
         };
@@ -323,6 +334,13 @@ impl Sandbox {
             hold.apply()?;
             start()
         })
+    }
+}
+
+impl Reach {
+    /// Whether it writes where commands may write.
+    const fn changes(self) -> bool {
+        matches!(self, Self::Write | Self::Far)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The words of a question: what may be answered, and what an answer means.
 
-use del_tools::{Answer, Question, Subject, visible};
+use del_tools::{Answer, Loan, Question, Subject, visible};
 
 use crate::table::cut;
 
@@ -28,6 +28,7 @@ impl Given {
         match self {
             Self::Word(Word::Answer(Answer::Yes)) => "yes",
             Self::Word(Word::Answer(Answer::Always)) => "always",
+            Self::Word(Word::Answer(Answer::Network)) => "with the network",
             Self::Word(Word::Answer(_)) => "no",
             Self::Word(Word::Pattern) => "a rule",
             Self::Word(Word::Edit) => "edit",
@@ -42,11 +43,17 @@ impl Given {
 const RULE: usize = 40;
 /// The answers that this question has.
 pub(super) fn choices(question: &Question) -> Vec<String> {
-    let mut choices =
-        vec!["[y]es".to_owned(), "[n]o, and why".to_owned(), "[a]lways, exactly this".to_owned()];
-    let rules = question.rules();
-    if !rules.is_empty() {
-        choices.push(format!("[p]attern: {}", cut(&visible(&rules.join(", ")), RULE)));
+    let mut choices = vec!["[y]es".to_owned(), "[n]o, and why".to_owned()];
+    // What is given for this once is given for no other time.
+    if question.loan != Loan::Given {
+        choices.push("[a]lways, exactly this".to_owned());
+        let rules = question.rules();
+        if !rules.is_empty() {
+            choices.push(format!("[p]attern: {}", cut(&visible(&rules.join(", ")), RULE)));
+        }
+    }
+    if matches!(question.loan, Loan::Possible(_)) {
+        choices.push("[w]ith the network, once".to_owned());
     }
     if question.editable.is_some() {
         choices.push("[e]dit".to_owned());
@@ -94,6 +101,15 @@ pub(super) fn refusal(rest: &str) -> Word {
         })
 }
 
+/// Whether a question has this answer.
+pub(super) fn fits(question: &Question, word: &Word) -> bool {
+    match word {
+        Word::Answer(Answer::Network) => matches!(question.loan, Loan::Possible(_)),
+        Word::Answer(Answer::Always) | Word::Pattern => question.loan != Loan::Given,
+        _ => true,
+    }
+}
+
 /// What a line asks for; `None` when it is not clear, and then it is no yes.
 pub(super) fn understand(line: &str) -> Option<Word> {
     let line = line.trim();
@@ -106,6 +122,7 @@ pub(super) fn understand(line: &str) -> Option<Word> {
         _ if !rest.is_empty() => None,
         "y" | "yes" => Some(Word::Answer(Answer::Yes)),
         "a" | "always" => Some(Word::Answer(Answer::Always)),
+        "w" | "with" => Some(Word::Answer(Answer::Network)),
         "p" | "pattern" => Some(Word::Pattern),
         "e" | "edit" => Some(Word::Edit),
         "v" | "view" => Some(Word::View),

@@ -1,11 +1,13 @@
 //! Consent, asked on a real terminal.
 
+use std::net::TcpListener;
+
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::del::directory;
 use crate::server::{Server, calls, says};
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, unbroken};
 
 const PROMPT: &str = "Do this?";
 
@@ -370,4 +372,56 @@ fn nothing_that_is_printed_to_a_terminal_can_act_on_it() {
             "{arguments:?}: {seen:?}"
         );
     }
+}
+
+#[test]
+fn one_command_gets_the_network_after_a_second_question() {
+    let files = directory(&[]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let command = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected > got.txt'");
+    let connect = || calls("c1", "run_command", &json!({"command": command, "timeout": 20}));
+    let server = Server::new(vec![connect(), says("Got it."), connect(), says("Not now.")]);
+    let mut terminal = Terminal::start(&files, &["--base-url", server.url(), "--color", "never"]);
+    let greeting = terminal.until("`exit` ends");
+    if !greeting.contains("they have no network") {
+        eprintln!("nothing keeps the network from commands here: {greeting}");
+        return;
+    }
+    terminal.until("> ");
+    terminal.write("fetch it\r");
+    terminal.until("[w]ith the network, once");
+    terminal.until(PROMPT);
+    terminal.write("w");
+    let question = unbroken(&terminal.until(PROMPT));
+    assert!(question.contains("! with the network, this once: it can send away all"), "{question:?}");
+    assert!(!question.contains("[a]lways") && !question.contains("[w]ith"), "{question:?}");
+    terminal.write("a");
+    terminal.until("this question has no such answer");
+    terminal.until(PROMPT);
+    terminal.write("y");
+    terminal.until("Got it.");
+    assert!(files.path().join("got.txt").exists());
+    // The next one has none, unless the user says so again.
+    std::fs::remove_file(files.path().join("got.txt")).unwrap();
+    terminal.write("and again\r");
+    terminal.until(PROMPT);
+    terminal.write("y");
+    terminal.until("the user's word to one that asks");
+    terminal.until("Not now.");
+    assert!(!files.path().join("got.txt").exists());
+    terminal.kill();
+}
+
+#[test]
+fn what_is_no_command_is_offered_no_network() {
+    let files = directory(&[]);
+    let mut terminal = start(&files, &writing("x"));
+    let question = terminal.until(PROMPT);
+    assert!(!question.contains("[w]ith"), "{question:?}");
+    terminal.write("w");
+    terminal.until("this question has no such answer");
+    terminal.until(PROMPT);
+    terminal.write("n\r");
+    assert_eq!(terminal.end().1, 1);
 }

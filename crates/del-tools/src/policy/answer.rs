@@ -27,6 +27,8 @@ pub enum Answer {
     Allow(Vec<Rule>),
     /// The same with this text in place of what the question lets the user change. It is judged and asked about anew.
     Edit(String),
+    /// This once, with the network. The question comes anew and says what that means; only a yes to that runs it.
+    Network,
     /// Not; the reason, if any, goes to the model.
     No {
         /// Why not, in the user's words.

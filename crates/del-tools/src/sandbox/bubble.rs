@@ -47,7 +47,8 @@ impl Bubble {
     /// The beginning of a command that runs `program` inside.
     pub(in crate::sandbox) fn command(&self, program: &Path, reach: Reach) -> Command {
         let view = match reach {
-            Reach::Write => &self.write,
+            // It lends the network to nobody.
+            Reach::Write | Reach::Far => &self.write,
             Reach::Look => &self.look,
             Reach::Near => &self.near,
         };

@@ -16,6 +16,10 @@ impl Hold {
         Self
     }
 
+    pub(super) fn with(&self, _: &Rights<'_>) -> Option<Self> {
+        None
+    }
+
     pub(super) fn level(&self) -> Level {
         Level::None
     }

@@ -120,6 +120,13 @@ impl Hold {
         Ok(Self { view: None, ruleset: Some(ruleset), landlock: None, filter: filter(&rights) })
     }
 
+    /// The same hold with these rights; nothing is tried out again.
+    pub(super) fn with(&self, rights: &Rights<'_>) -> Option<Self> {
+        let view = self.view.as_ref().map(|_| rights.places());
+        let (ruleset, filter) = (ruleset(rights).ok()?, filter(rights)?);
+        Some(Self { view, ruleset: Some(ruleset), landlock: self.landlock, filter: Some(filter) })
+    }
+
     /// Whether nothing outside of the allowed directories can be changed, its mode and times neither.
     pub(super) fn keeps_modes(&self) -> bool {
         self.view.is_some()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Level, Sandbox};
+use super::{Level, Reach, Sandbox};
 
 /// How programs say that they could not write.
 const REFUSED_WRITES: [&str; 6] = [
@@ -41,6 +41,8 @@ pub(crate) struct Fences {
     /// The directories in which they may write.
     places: String,
     network: bool,
+    /// The user can give it to one command.
+    lends: bool,
 }
 
 impl Fences {
@@ -52,7 +54,8 @@ impl Fences {
             remedies.push(format!("commands write only in {} (--allow-dir DIR adds one)", self.places));
         }
         if !self.network && says(&NO_NETWORK) {
-            remedies.push("commands have no network (--allow-network gives it)".to_owned());
+            let one = if self.lends { " to all, the user's word to one that asks" } else { "" };
+            remedies.push(format!("commands have no network (--allow-network gives it{one})"));
         }
         (!remedies.is_empty())
             .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
@@ -69,15 +72,36 @@ impl Fences {
 }
 
 impl Sandbox {
-    /// What commands are kept from, if they are.
+    /// What programs are kept from, if they are.
     pub(crate) fn fences(&self) -> Option<Fences> {
         let held = !matches!(self.level, Level::Off | Level::None);
-        held.then(|| Fences { places: self.places(), network: self.network })
+        held.then(|| Fences { places: self.places(), network: self.network, lends: false })
     }
 
-    /// What [`Fences::remark`] says.
+    /// The same for a command of the user's or the model's that reaches so far.
+    pub(crate) fn fences_of_command(&self, reach: Reach) -> Option<Fences> {
+        let network = self.network || reach == Reach::Far;
+        self.fences().map(|fences| Fences { network, lends: self.far.is_some(), ..fences })
+    }
+
+    /// What [`Fences::remark`] says of a program.
     pub(crate) fn remark(&self, output: &str) -> Option<String> {
         self.fences()?.remark(output)
+    }
+
+    /// What it means to give the network to one command, where it has none and that can be done.
+    pub(crate) fn loan(&self) -> Option<String> {
+        let far = self.far.as_ref()?;
+        let kept = self.launcher.is_some() || self.write.keeps_modes();
+        let modes = if kept && !far.keeps_modes() {
+            ", and change modes, times and owners of your files everywhere"
+        } else {
+            ""
+        };
+        Some(format!(
+            "with the network, this once: it can send away all that it can read, and have servers do what it cannot, also \
+             those of this machine (Docker, your desktop){modes}; it writes where other commands do"
+        ))
     }
 
     fn places(&self) -> String {

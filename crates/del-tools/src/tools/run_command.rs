@@ -19,7 +19,7 @@ use crate::outcome::{Code, Failure, ToolResult};
 use crate::output::Output;
 use crate::pipeline::{self, Means};
 use crate::process::{self, Ended, How, Spec, Stream};
-use crate::question::{Question, Subject};
+use crate::question::{Loan, Question, Subject};
 use crate::sandbox::{Level, Reach};
 use crate::shell;
 use crate::workspace::{Access, Obstacle};
@@ -55,6 +55,8 @@ struct RunCommand {
     timeout: u64,
     /// It goes on while the model does something else.
     background: bool,
+    /// How far it reaches where it is run by the shell.
+    reach: Reach,
     ground: Ground,
     judgement: Judgement,
 }
@@ -100,6 +102,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         shell: shell::shell(),
         timeout,
         background,
+        reach: Reach::Write,
         ground,
         judgement,
     }))
@@ -145,11 +148,18 @@ impl Job for RunCommand {
                 question.cautions.push(caution);
             }
         }
+        if self.judgement.plan.is_none() {
+            question.loan = context.sandbox.loan().map_or(Loan::None, Loan::Possible);
+        }
         if self.judgement.verdict == Verdict::Ask {
             let reasons = self.judgement.reasons.iter().take(SHOWN_REASONS);
             question.remarks.extend(reasons.map(|reason| format!("asks because of this: {reason}")));
         }
         Ok(question)
+    }
+
+    fn lend_network(&mut self) {
+        self.reach = Reach::Far;
     }
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
@@ -207,7 +217,7 @@ impl RunCommand {
             environment: environment::users(&self.directory),
             input: Vec::new(),
             timeout: Duration::from_secs(self.timeout),
-            reach: Reach::Write,
+            reach: self.reach,
         }
     }
 
@@ -243,7 +253,8 @@ impl RunCommand {
             result.note(&format!("[background processes still running: {}]", pids.join(", ")));
             context.background.lock().unwrap_or_else(PoisonError::into_inner).extend(ended.background);
         }
-        if failed && let Some(remark) = context.sandbox.remark(&shown.text) {
+        let fences = context.sandbox.fences_of_command(self.reach).filter(|_| failed);
+        if let Some(remark) = fences.and_then(|fences| fences.remark(&shown.text)) {
             result.note(&remark);
             if let Some(data) = result.data.as_mut() {
                 data["sandbox"] = remark.into();

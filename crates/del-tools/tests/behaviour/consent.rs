@@ -7,13 +7,13 @@ use crate::desk::Desk;
 
 /// Answers in turn, and keeps what it was asked.
 #[derive(Default)]
-struct User {
+pub(crate) struct User {
     answers: Vec<Answer>,
-    asked: Vec<String>,
+    pub(crate) asked: Vec<String>,
 }
 
 impl User {
-    fn saying(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(crate) fn saying(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self { answers: answers.into_iter().collect(), asked: Vec::new() }
     }
 }

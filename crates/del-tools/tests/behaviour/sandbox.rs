@@ -4,9 +4,10 @@ use std::fs;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use del_tools::{Approval, Cancel, Confinement, Gate, Level, Need, Verdict};
+use del_tools::{Answer, Approval, Cancel, Confinement, Control, Gate, Level, Loan, Need, Verdict};
 use serde_json::json;
 
+use crate::consent::User;
 use crate::desk::Desk;
 
 /// A desk whose commands may write in the project and in `temporary` beside it. `None` where the kernel holds less than
@@ -128,6 +129,62 @@ fn there_is_no_network_unless_it_is_allowed() {
         let text = run(&desk, &connect);
         assert!(text.contains("STDOUT:\nconnected"), "{text}");
     }
+}
+
+#[test]
+fn the_network_is_given_to_one_command_whose_question_says_what_that_means() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connect =
+        json!({"command": format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected'")});
+    let Some(desk) = confined(false) else { return };
+    let mut gate = Gate::new(Approval::Ask);
+    let mut run = |answers: &[Answer]| {
+        let mut user = User::saying(answers.to_vec());
+        let plan = desk.toolbox.plan("run_command", &connect.to_string()).unwrap();
+        let settled = gate.settle(&desk.toolbox, plan, Some(&mut user));
+        let text = settled.map(|plan| desk.toolbox.run(plan, &Control::default()).text);
+        (text.unwrap_or_else(|denied| denied.to_string()), user.asked)
+    };
+    let (text, asked) = run(&[Answer::Network, Answer::Yes]);
+    assert!(text.contains("STDOUT:\nconnected"), "{text}");
+    assert!(text.contains("[the user let this command use the network]"), "{text}");
+    assert!(!asked[0].contains("it can send away all that it can read"), "{asked:#?}");
+    assert!(asked[1].contains("it can send away all that it can read"), "{asked:#?}");
+    // One yes is not enough, and neither is the same answer again.
+    let (text, _) = run(&[Answer::Network, Answer::Network, Answer::No { reason: None }]);
+    assert!(text.contains("the user said no"), "{text}");
+    // It was for that once, also where the yes was for good.
+    run(&[Answer::Network, Answer::Always]);
+    let (text, asked) = run(&[Answer::Yes]);
+    assert!(text.starts_with("Failed") && text.contains("the user's word to one that asks"), "{text}");
+    assert_eq!(asked.len(), 1);
+}
+
+#[test]
+fn where_commands_have_the_network_or_only_read_it_is_not_offered() {
+    let loan = |desk: &Desk, command: &str| {
+        let plan = desk.toolbox.plan("run_command", &json!({"command": command}).to_string()).unwrap();
+        plan.question().loan.clone()
+    };
+    if let Some(desk) = confined(false) {
+        assert!(matches!(loan(&desk, "make"), Loan::Possible(_)));
+        assert_eq!(loan(&desk, "ls"), Loan::None);
+    }
+    if let Some(desk) = confined(true) {
+        assert_eq!(loan(&desk, "make"), Loan::None);
+    }
+}
+
+#[test]
+fn with_the_network_a_command_writes_no_further() {
+    let Some(desk) = confined(false) else { return };
+    let write = json!({"command": "echo x > ../outside/new"}).to_string();
+    let plan = desk.toolbox.plan("run_command", &write).unwrap();
+    let mut user = User::saying([Answer::Network, Answer::Yes]);
+    let plan = Gate::new(Approval::Ask).settle(&desk.toolbox, plan, Some(&mut user)).unwrap();
+    let text = desk.toolbox.run(plan, &Control::default()).text;
+    assert!(text.starts_with("Failed") && !desk.outside().join("new").exists(), "{text}");
 }
 
 #[test]

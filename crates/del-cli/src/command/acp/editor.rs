@@ -16,7 +16,7 @@ use agent_client_protocol::v1::schema::{
 };
 use del_agent::View;
 use del_dialects::Call;
-use del_tools::{Answer, Consent, Failure, Question, Rule, ToolResult, visible};
+use del_tools::{Answer, Consent, Failure, Loan, Question, Rule, ToolResult, visible};
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 
@@ -144,12 +144,19 @@ impl Editor {
             .status(ToolCallStatus::Pending)
             .content(shown::question(question, &self.directory));
         let option = |id: &'static str, name: String, kind| PermissionOption::new(id, name, kind);
-        let mut options = vec![
-            option("yes", "Yes".to_owned(), PermissionOptionKind::AllowOnce),
-            option("always", "Always, exactly this".to_owned(), PermissionOptionKind::AllowAlways),
-        ];
+        let mut options = vec![option("yes", "Yes".to_owned(), PermissionOptionKind::AllowOnce)];
+        // What is given for this once is given for no other time.
+        let once = question.loan == Loan::Given;
+        if !once {
+            let name = "Always, exactly this".to_owned();
+            options.push(option("always", name, PermissionOptionKind::AllowAlways));
+        }
+        if matches!(question.loan, Loan::Possible(_)) {
+            let name = "With the network, once (asks again)".to_owned();
+            options.push(option("network", name, PermissionOptionKind::AllowOnce));
+        }
         let rules = question.rules();
-        if !rules.is_empty() && !self.state.objected.load(Ordering::Relaxed) {
+        if !once && !rules.is_empty() && !self.state.objected.load(Ordering::Relaxed) {
             let name = format!("Always: {}", visible(&rules.join(", ")));
             options.push(option("rules", name, PermissionOptionKind::AllowAlways));
         }
@@ -169,6 +176,7 @@ impl Consent for Editor {
             Some(Ok(RequestPermissionOutcome::Selected(selected))) => match selected.option_id.0.as_ref() {
                 "yes" => Answer::Yes,
                 "always" => Answer::Always,
+                "network" => Answer::Network,
                 "rules" => {
                     let rules: Result<Vec<Rule>, _> =
                         question.rules().iter().map(|rule| Rule::parse(rule)).collect();
@@ -184,7 +192,7 @@ impl Consent for Editor {
             Some(Err(_)) => no(Some("the editor did not answer")),
         };
         self.state.objected.store(false, Ordering::Relaxed);
-        if !matches!(answer, Answer::No { .. }) {
+        if !matches!(answer, Answer::No { .. } | Answer::Network) {
             self.tell(&id, ToolCallUpdateFields::new().status(ToolCallStatus::InProgress));
         }
         answer

@@ -192,6 +192,35 @@ fn what_is_written_is_seen(tool: &str) {
 }
 
 #[test]
+fn one_command_gets_the_network_where_a_second_question_says_what_that_means() {
+    let (files, home) = (directory(&[]), tempfile::tempdir().unwrap());
+    let server =
+        Server::new(vec![calls("c1", "run_command", &json!({"command": "make"})), says("Not made.")]);
+    let mut editor = Editor::open(start(&server, home.path(), &[]), files.path(), &json!([]));
+    let offered = |asked: &Value| {
+        let options = asked["params"]["options"].as_array().unwrap();
+        options.iter().map(|option| option["optionId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    editor.prompt("Make it");
+    let asked = editor.question();
+    if !offered(&asked).contains(&"network".to_owned()) {
+        eprintln!("nothing keeps the network from commands here: {asked}");
+        return;
+    }
+    let network = json!({"outcome": {"outcome": "selected", "optionId": "network"}});
+    editor.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": network}));
+    let again = editor.question();
+    assert_eq!(offered(&again), ["yes", "no"]);
+    assert!(again.to_string().contains("it can send away all that it can read"), "{again}");
+    let no = json!({"outcome": {"outcome": "selected", "optionId": "no"}});
+    editor.send(&json!({"jsonrpc": "2.0", "id": again["id"], "result": no}));
+    assert_eq!(editor.over(), "end_turn");
+    let states = editor.updates("tool_call_update");
+    assert!(states.iter().all(|update| update["status"] != "in_progress"), "{states:?}");
+    editor.end();
+}
+
+#[test]
 fn modes_and_models_are_options_too() {
     let (files, home) = (directory(&[("a.txt", "one\n")]), tempfile::tempdir().unwrap());
     let server = Server::new(vec![write_a("2\n"), says("Done.")]);
