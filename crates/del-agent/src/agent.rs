@@ -219,8 +219,10 @@ impl Agent {
         self.attached = images;
     }
 
-    /// The user says more while calls run: it goes to the model behind their results.
+    /// The user says more while calls run: it goes to the model behind their results. It may be a reason to make the same
+    /// call once more.
     pub fn add(&mut self, text: String, images: Vec<Image>) {
+        self.guard.reset();
         self.added.push(Entry::Added { text, images });
     }
 

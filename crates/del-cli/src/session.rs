@@ -310,12 +310,6 @@ impl Session {
         self.agent.mode()
     }
 
-    /// The user has run a command: the model is told with the next question.
-    pub(crate) fn ran(&mut self, command: &str, output: &str) {
-        self.agent.ran(command.to_owned(), output.to_owned());
-        self.keep();
-    }
-
     /// What the model's context is filled with.
     pub(crate) fn context(&self) -> Context {
         Context {

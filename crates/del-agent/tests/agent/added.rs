@@ -134,3 +134,18 @@ fn what_old_commands_gave_is_left_out_as_old_results_are() {
     let body = talk.ask("Well?").to_string();
     assert_eq!((body.matches("left out to make room").count(), body.matches("$ job").count()), (2, 5));
 }
+
+#[test]
+fn the_same_call_may_be_made_again_for_it() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Read it.");
+    for round in 0..4 {
+        let id = format!("c{round}");
+        let calls = talk.answer_with_calls(&native_call(&id, "read_file", &[ARGUMENTS]));
+        if round == 1 {
+            talk.agent.add("It has changed, look again.".to_owned(), Vec::new());
+        }
+        talk.give(tool_results(&calls, "long"));
+    }
+    assert!(matches!(talk.answer(&native_call("c4", "read_file", &[ARGUMENTS])), Effect::Request(_)));
+}

@@ -4,6 +4,7 @@ mod commands;
 mod files;
 mod help;
 mod line;
+mod recall;
 mod said;
 mod status;
 mod waiting;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use del_agent::{Entry, Failure};
-use del_tools::{Approval, ToolResult, counted, visible};
+use del_agent::Failure;
+use del_tools::{Approval, visible};
 use line::{Lines, Read};
 use said::{collected, say};
 use word::Word;
@@ -30,9 +31,7 @@ use crate::interrupt::{self, ARMED};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
 use crate::screen::bell;
-use crate::screen::lines;
-use crate::screen::look::{self, Look};
-use crate::screen::markdown::Markdown;
+use crate::screen::look::Look;
 use crate::screen::pastes::Pastes;
 use crate::screen::stage::{self, Stage};
 use crate::screen::transcript::{Shown, Transcript};
@@ -220,48 +219,6 @@ impl Chat {
         say(&self.paint.dim("`help` says what else there is; `exit` ends"));
     }
 
-    /// Where a conversation stands that goes on: its last question and what was answered.
-    fn recall(&self) {
-        let entries = self.session.entries();
-        let Some(last) = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
-            return;
-        };
-        say(&self.paint.dim(format!("goes on after {}; the last question:", counted(entries.len(), "step"))));
-        for entry in &entries[last..] {
-            match entry {
-                Entry::User { text, .. } | Entry::Added { text, .. } => {
-                    say(&format!("> {}", beginning(&visible(text))));
-                }
-                Entry::Ran { command, output } => {
-                    say(&format!("> !{}\n{}", visible(command), beginning(&visible(output))));
-                }
-                Entry::Assistant { text, .. } if !text.is_empty() => self.say_again(text),
-                _ => {}
-            }
-        }
-        // An answer did not follow: this is where the work stopped.
-        if let [.., Entry::Assistant { calls, .. }, Entry::Results { results }] = entries {
-            for (call, result) in calls.iter().zip(results) {
-                say(&lines::call(self.look, call));
-                let result = ToolResult { ok: result.ok, ..ToolResult::success(&result.text) };
-                say(&lines::result(self.look, &result, false));
-            }
-        }
-    }
-
-    /// Shows an answer as it was shown when it came.
-    fn say_again(&self, answer: &str) {
-        let answer = visible(answer);
-        self.space();
-        if self.shown.raw || terminal::stdout_width().is_none() {
-            return say(&answer);
-        }
-        let mut markdown = Markdown::new(look::columns(), self.paint.is_on()).spoken(self.look.spoken);
-        markdown.give_tables(look::all_columns());
-        let rows = markdown.push(&answer) + &markdown.finish();
-        self.stage.line(rows.trim_end());
-    }
-
     /// How a conversation ends that the user, or the input, ends: a script has to hear of a question that failed.
     fn done(&self) -> Exit {
         if std::io::stdin().is_terminal() { Exit::Done } else { self.ended }
@@ -403,15 +360,4 @@ impl Chat {
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The first lines of a question: files and pastes stand in it whole.
-fn beginning(question: &str) -> String {
-    const LINES: usize = 8;
-    let more = question.lines().count().saturating_sub(LINES);
-    let lines: Vec<&str> = question.lines().take(LINES).collect();
-    match more {
-        0 => question.to_owned(),
-        _ => format!("{}\n… {}", lines.join("\n"), counted(more, "more line")),
-    }
 }

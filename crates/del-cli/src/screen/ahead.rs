@@ -24,10 +24,16 @@ use crate::terminal;
 #[derive(Debug)]
 struct Listener {
     interrupt: Interrupt,
+    typed: Arc<Mutex<Typed>>,
+    /// Nothing where there is no terminal to listen to.
+    ear: Option<Ear>,
+}
+
+#[derive(Debug)]
+struct Ear {
     /// Closing it ends the thread.
     stop: OwnedFd,
     thread: JoinHandle<()>,
-    typed: Arc<Mutex<Typed>>,
 }
 
 /// Nobody listens as long as this is there: somebody else reads the terminal.
@@ -51,8 +57,10 @@ const STOPPING: Duration = Duration::from_millis(50);
 
 /// Begins to listen, going on with what was typed before.
 pub(crate) fn listen(interrupt: &Interrupt, typed: Typed) {
-    let started = start(interrupt, typed);
-    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = started;
+    let typed = Arc::new(Mutex::new(typed));
+    let ear = start(interrupt, &typed);
+    let listener = Listener { interrupt: interrupt.clone(), typed, ear };
+    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
 }
 
 /// What was typed; nobody listens any more.
@@ -106,31 +114,33 @@ impl Drop for Paused {
 }
 
 fn end() -> Option<(Interrupt, Typed)> {
-    let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-    drop(listener.stop);
-    mark_pastes(NO_MARK);
-    // What was typed is there even where the thread has died.
-    let _ = listener.thread.join();
-    let typed = std::mem::take(&mut *lock(&listener.typed));
+    let Listener { interrupt, typed, ear } =
+        LISTENER.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    if let Some(Ear { stop, thread }) = ear {
+        drop(stop);
+        mark_pastes(NO_MARK);
+        // What was typed is there even where the thread has died.
+        let _ = thread.join();
+    }
+    let typed = std::mem::take(&mut *lock(&typed));
     if let Some(stage) = stage::current() {
         stage.typed("", 0);
         stage.news("");
     }
-    Some((listener.interrupt, typed))
+    Some((interrupt, typed))
 }
 
-fn start(interrupt: &Interrupt, typed: Typed) -> Option<Listener> {
+fn start(interrupt: &Interrupt, typed: &Arc<Mutex<Typed>>) -> Option<Ear> {
     let tty = terminal::open()?;
     mark_pastes(MARK);
     // No command that outlives the question may hold it open.
     let (ended, stop) = pipe_with(PipeFlags::CLOEXEC).ok()?;
-    let (heard, typed) = (interrupt.clone(), Arc::new(Mutex::new(typed)));
-    let typing = Arc::clone(&typed);
+    let (heard, typed) = (interrupt.clone(), Arc::clone(typed));
     let thread = std::thread::Builder::new()
         .name("keys".to_owned())
-        .spawn(move || hear(&tty, &ended, &heard, &typing))
+        .spawn(move || hear(&tty, &ended, &heard, &typed))
         .ok()?;
-    Some(Listener { interrupt: interrupt.clone(), stop, thread, typed })
+    Some(Ear { stop, thread })
 }
 
 fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, typed: &Mutex<Typed>) {

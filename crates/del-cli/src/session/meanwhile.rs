@@ -1,4 +1,4 @@
-//! What the user says while the model works.
+//! What the user says while the model works, and does between questions.
 
 use del_agent::Image;
 use del_tools::{Cancel, Toolbox};
@@ -14,6 +14,12 @@ impl Session {
     /// The model gets this with the next results of calls, and not only when it has answered.
     pub(crate) fn hear(&mut self, meanwhile: Meanwhile) {
         self.meanwhile = Some(meanwhile);
+    }
+
+    /// The user has run a command: the model is told with the next question.
+    pub(crate) fn ran(&mut self, command: &str, output: &str) {
+        self.agent.ran(command.to_owned(), output.to_owned());
+        self.keep();
     }
 
     /// Gives the model what the user has said while calls ran. Hooks hear of it as of any question.

@@ -92,26 +92,31 @@ fn a_conversation_that_goes_on_has_it_where_it_was() {
 #[test]
 fn commands_wait_for_the_end_and_so_does_what_stands_behind_them() {
     let files = directory(&[("a.txt", "forty-two\n"), (".config/del/commands/hail.md", "Say hello.")]);
-    let server = Server::new(vec![reads("c1"), reads("c2"), says("Read."), says("Hello."), says("Last.")]);
+    let script = [reads("c1"), reads("c2"), says("Read."), reads("c3"), says("Hello."), says("Last.")];
+    let server = Server::new(script.to_vec());
     let mut terminal = start(&files, &server, &[]);
     let held = server.hold();
     terminal.write("read it\r");
     terminal.until("reading the prompt");
-    terminal.write("twice\r!touch own.txt\rlast\r/hail\r");
-    terminal.until("4 questions wait");
+    terminal.write("twice\r!touch own.txt\rlast\rand quickly\r/hail\r");
+    terminal.until("5 questions wait");
     drop(held);
     terminal.until("> twice\r\n");
     let worked = terminal.until("Read.");
     assert!(!worked.contains("> !touch") && !worked.contains("> last"), "{worked:?}");
     terminal.until("> !touch own.txt");
     terminal.until("> last");
+    // What waits longer than a turn is as good in the next.
+    terminal.until("> and quickly");
+    terminal.until("Hello.");
     terminal.until("> /hail");
     terminal.until("Last.");
     end(terminal);
     assert!(files.path().join("own.txt").exists());
     let told = told(&server);
-    assert_eq!(told.len(), 5, "{told:#?}");
-    assert_eq!(told[2][4]["content"], "twice");
+    assert_eq!(told.len(), 6, "{told:#?}");
+    let last = |request: usize| told[request].last().unwrap()["content"].as_str().unwrap();
+    assert_eq!((last(1), last(4), last(5)), ("twice", "and quickly", "Say hello."));
 }
 
 #[test]

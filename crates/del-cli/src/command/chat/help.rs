@@ -25,19 +25,19 @@ const DAILY: [(Name, &str); 11] = [
 
 /// What is typed besides commands.
 const KEYS: [(&str, &str); 8] = [
-    ("!COMMAND", "run a shell command yourself"),
+    ("!COMMAND", "run a shell command; the next question can speak of it"),
     ("@PATH", "in a question: attach the file"),
     ("Tab", "take the command or file that is offered"),
     ("Shift-Tab", "the next mode: ask, auto-edit, plan"),
     ("Ctrl-J", "a new line; so do Alt-Enter and a \\ at the end"),
     ("Ctrl-R", "look for an earlier question"),
     ("Ctrl-G", "write in your editor (VISUAL or EDITOR)"),
-    ("Esc", "stop; what you type meanwhile is asked next"),
+    ("Esc", "stop; what you send meanwhile, the model gets soon"),
 ];
 
 /// The same where lines are read as they come, without an editor for them.
 const PLAIN_KEYS: [(&str, &str); 4] = [
-    ("!COMMAND", "run a shell command yourself"),
+    ("!COMMAND", "run a shell command; the next question can speak of it"),
     ("@PATH", "in a question: attach the file"),
     ("\\", "at the end: the question goes on in the next line"),
     ("Ctrl-C", "stop; what you type meanwhile is asked next"),

@@ -29,7 +29,8 @@ impl Chat {
     /// Does something during which Esc stops it, Shift-Tab takes the next mode, and what is typed is kept.
     pub(super) fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         if self.terminal {
-            let typed = Typed::begun(std::mem::take(&mut self.begun), self.pastes.clone());
+            let (waiting, begun) = (std::mem::take(&mut self.ahead), std::mem::take(&mut self.begun));
+            let typed = Typed::begun(waiting, begun, self.pastes.clone());
             let typed = typed.turning(self.turn()).answering(self.answer());
             ahead::listen(&self.session.interrupt, typed);
         }

@@ -75,9 +75,9 @@ const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
 
 impl Typed {
-    /// Goes on with a question that was begun before.
-    pub(crate) fn begun(text: String, pastes: Pastes) -> Self {
-        Self { text, pastes, ..Self::default() }
+    /// Goes on with questions that wait already, and with one that was begun before.
+    pub(crate) fn begun(questions: VecDeque<String>, text: String, pastes: Pastes) -> Self {
+        Self { questions, text, pastes, ..Self::default() }
     }
 
     /// The same, with something that Shift-Tab does.
@@ -298,7 +298,7 @@ mod tests {
         let keys = format!("a \u{1b}[200~two\rrows ä\u{1b}[201~ b \u{1b}[200~{long}\u{1b}[201~\rc");
         for size in [1, 2, 3, 5, 7, keys.len()] {
             let pastes = Pastes::default();
-            let mut typed = Typed::begun(String::new(), pastes.clone());
+            let mut typed = Typed::begun(VecDeque::new(), String::new(), pastes.clone());
             let mut read = Vec::new();
             for piece in keys.as_bytes().chunks(size) {
                 read.extend_from_slice(piece);
