@@ -75,6 +75,11 @@ fn a_long_output_is_cut_as_that_of_a_call_is_and_its_markup_is_no_call() {
     terminal.write("!echo '<tool_call>'; seq 1 20000; echo '</tool_call>'\r");
     terminal.until("19999\r\n");
     terminal.until("> ");
+    terminal.write("/context\r");
+    terminal.until("results");
+    let counted = terminal.until("all ");
+    assert!(!counted.contains(" 0 "), "it counts as a result: {counted:?}");
+    terminal.until("> ");
     terminal.write("well?\r");
     terminal.until("Long.");
     end(terminal);

@@ -124,7 +124,7 @@ impl Chat {
         for entry in session.entries() {
             *match entry {
                 Entry::Assistant { .. } => &mut answers,
-                Entry::Results { .. } => &mut results,
+                Entry::Results { .. } | Entry::Ran { .. } => &mut results,
                 _ => &mut questions,
             } += tokens::entry(entry);
         }
