@@ -1,18 +1,19 @@
 //! Asking for consent on the terminal.
 
 pub(crate) mod editing;
+mod talk;
 mod tty;
 mod word;
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 
 use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subject, visible};
 
 use crate::colour::{Paint, When};
 use crate::layout;
-use crate::screen::{bell, look, stage};
+use crate::screen::{bell, stage};
 use crate::terminal;
 use crate::wrap;
 use editing::Edited;
@@ -351,56 +352,6 @@ impl Terminal {
                 Ok(None)
             }
         }
-    }
-
-    /// Shows what is asked about.
-    fn show(&self, text: &str) -> io::Result<()> {
-        let lines = layout::lines(text, terminal::size(&self.tty).0, self.paint);
-        self.say(&format!("\n{}", lines.join("\n")))
-    }
-
-    /// Reads a line that is typed after the prompt is seen; `None` when the user wants to stop.
-    fn prompt(&self, prompt: &str) -> io::Result<Option<String>> {
-        let _asking = Asking::begin(&self.tty)?;
-        self.write(&format!("{} ", self.paint.bold(prompt)))?;
-        self.line()
-    }
-
-    /// The line that is typed. What follows stands on a row of its own, also where Esc ended it.
-    fn line(&self) -> io::Result<Option<String>> {
-        let line = tty::read_line(&self.tty)?;
-        if line.as_ref().is_some_and(|line| line.ends_with('\u{1b}')) {
-            self.say("")?;
-        }
-        Ok(line)
-    }
-
-    fn write(&self, text: &str) -> io::Result<()> {
-        let mut tty = &self.tty;
-        if look::is_unicode() {
-            tty.write_all(text.as_bytes())?;
-        } else {
-            tty.write_all(look::spelt_in_ascii(text).as_bytes())?;
-        }
-        tty.flush()
-    }
-
-    fn say(&self, line: &str) -> io::Result<()> {
-        self.write(&format!("{line}\n"))
-    }
-
-    fn warn(&self, why: &str) -> io::Result<()> {
-        let text = visible(&format!("! {why}")).into_owned();
-        for row in wrap::rows(&text, terminal::size(&self.tty).0, "! ".len()).lines() {
-            self.say(&self.paint.yellow(row))?;
-        }
-        Ok(())
-    }
-
-    /// Ends more than this call.
-    fn stop(&self) -> io::Result<()> {
-        self.cancel.cancel();
-        self.say("")
     }
 }
 

@@ -4,22 +4,22 @@ mod change;
 mod context;
 pub(crate) mod delegate;
 mod destination;
+mod effects;
 mod heard;
 mod meanwhile;
 mod opening;
 mod options;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
-use del_agent::{Agent, Done, Effect, Entry, Failure, Input, Mode, Settings, View};
+use del_agent::{Agent, Done, Effect, Entry, Failure, Input, Mode, Settings};
 use del_tools::Cancel;
 use del_wire::{ApiErrorKind, Usage};
-use serde_json::Value;
 use tokio::runtime::Runtime;
 
 pub(crate) use context::{Context, thousands};
+use effects::PATIENCE;
 pub(crate) use meanwhile::Meanwhile;
 use opening::{agent, chosen, unusable, words};
 pub(crate) use options::{ConstrainOption, SessionOptions, ToolsModeOption};
@@ -27,7 +27,6 @@ pub(crate) use options::{ConstrainOption, SessionOptions, ToolsModeOption};
 use crate::catalog::Catalog;
 use crate::common::Common;
 use crate::consent::Asked;
-use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::hands::{Hands, told};
 use crate::instructions::Memory;
@@ -75,9 +74,6 @@ pub(crate) struct Session {
     common: Common,
     options: SessionOptions,
 }
-
-/// What a server is given to say how much its model takes.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Session {
     /// Another program is asked what needs consent.
@@ -355,69 +351,6 @@ impl Session {
         };
         Tried { dialects, tools: self.settings.tools.clone().into() }
     }
-
-    fn step(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Effect {
-        let (turns, before) = (&mut self.turns, self.turns_before);
-        self.agent.step(input, &mut |view| watch(view, turns, before, screen))
-    }
-
-    fn exchange(&mut self, body: &Value, screen: &mut dyn Screen) -> Effect {
-        let Self { runtime, server, agent, interrupt, turns, turns_before, .. } = self;
-        let mut step =
-            |input: Input<'_>| agent.step(input, &mut |view| watch(view, turns, *turns_before, screen));
-        runtime.block_on(exchange(server, body, interrupt, &mut step))
-    }
-
-    fn wait(&mut self, milliseconds: u64, screen: &mut dyn Screen) -> Effect {
-        let input = self.waited(Duration::from_millis(milliseconds));
-        self.step(input, screen)
-    }
-
-    /// Has the server count what is in the context, as far as that is not known.
-    fn count(&mut self) {
-        if let Some(body) = self.agent.to_be_counted()
-            && let Input::Counted(Some(tokens)) = self.counted(&body)
-        {
-            self.agent.learn_count(tokens);
-        }
-    }
-
-    /// The same, while nothing else is done.
-    pub(crate) fn count_now(&mut self) {
-        self.interrupt.begin();
-        self.count();
-        self.interrupt.rest();
-    }
-
-    /// How many tokens a request has, if the server says so in time.
-    fn counted(&self, body: &Value) -> Input<'static> {
-        self.runtime.block_on(async {
-            tokio::select! {
-                counted = tokio::time::timeout(PATIENCE, self.server.count(body)) => {
-                    Input::Counted(counted.ok().flatten())
-                }
-                () = self.interrupt.pressed() => Input::Cancel,
-            }
-        })
-    }
-
-    /// What has happened when the time is over.
-    fn waited(&self, time: Duration) -> Input<'static> {
-        let interrupted = self.runtime.block_on(async {
-            tokio::select! {
-                () = tokio::time::sleep(time) => false,
-                () = self.interrupt.pressed() => true,
-            }
-        });
-        if interrupted { Input::Cancel } else { Input::Waited }
-    }
-}
-
-fn watch(view: View<'_>, turns: &mut u32, before: u32, screen: &mut dyn Screen) {
-    if let View::Turn { turn, .. } = view {
-        *turns = before + turn;
-    }
-    screen.view(view);
 }
 
 /// How a run ends that ends with this failure.

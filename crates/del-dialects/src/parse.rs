@@ -1,5 +1,6 @@
 //! One incremental parser for all dialects: text in, events out. Whole texts take the same way as pieces.
 
+mod beginning;
 mod body;
 mod channels;
 mod character;
@@ -16,6 +17,7 @@ mod plain;
 mod plan;
 mod recover;
 mod residue;
+mod stray;
 mod tail;
 mod talked;
 mod text;

@@ -1,12 +1,9 @@
-//! Text for the user, thinking, and results that the model invented.
+//! Text for the user: which marks stand in it, and what each of them means there. Results that the model invented.
 
-use super::channels::Origin;
 use super::character::first_char;
-use super::known::Rest;
-use super::opening::Opening;
-use super::plan::{Dropped, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy};
+use super::plan::{Dropped, MIN_NAMED, is_distinct, is_wordy};
 use super::tail::before;
-use super::{Engine, Fence, Flow, Io, State};
+use super::{Engine, Flow, Io, State};
 use crate::dialect::{is_plain_tag, is_token};
 use crate::fault::FaultKind;
 use crate::scan::{Match, Scan};
@@ -202,198 +199,14 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return Some(Flow::Next);
         }
-        self.stray_mark(io, hit, mark, before[1])
+        self.stray_mark(io, hit, mark, code)
     }
 
     /// More text has to tell what the mark at `start` is.
-    fn hold(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
+    pub(super) fn hold(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
         io.rewind(start);
         self.resume_text();
         Flow::More
-    }
-
-    /// Drops a mark in text that neither opens nor makes up anything; none where it means nothing here.
-    fn stray_mark(&mut self, io: &mut Io<'_>, hit: Match, mark: &TextMark, before: u8) -> Option<Flow> {
-        if self.text.fence.told && mark.dropped != Some(Dropped::TurnEnd) {
-            return None;
-        }
-        let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
-        if inside {
-            self.doubt_calls(io, hit.start);
-        }
-        let closes = |walk: usize| {
-            io.plan.walks[walk].closers().any(|(_, closer)| closer.read.contains(&mark.spelling))
-        };
-        if self.call.rest == Rest::Closer && self.call.last.is_some_and(closes) {
-            self.doubt_last(io, hit.start);
-        }
-        let code = self.is_in_code(&mark.spelling);
-        let talked = match (&mark.thought_end, mark.dropped) {
-            (Some(_), _) if code => Some(!self.text.undecided),
-            (Some(_), _) => self.is_thought_talked_about(io, hit, code),
-            (_, Some(dropped)) => {
-                let ends = matches!(dropped, Dropped::TurnEnd | Dropped::Edge);
-                self.is_talked_about(io, hit, ends, code)
-            }
-            _ => Some(code),
-        };
-        match talked {
-            None => return Some(self.hold(io, hit.start)),
-            Some(true) => return None,
-            Some(false) => {}
-        }
-        let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
-            (Some(framing), ..) => (None, framing),
-            (_, Some(end), _) if end.prefilled && self.text.undecided => {
-                self.was_thinking(io, hit, &end.before);
-                return Some(Flow::Next);
-            }
-            // A token that ends turns as well as thinking: no one misses an opener.
-            (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
-            (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
-            (.., Some(Dropped::Inside)) if !self.call.in_tool => return None,
-            (.., Some(Dropped::Value)) if !inside && !self.text.fresh && before != b'\n' => return None,
-            (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Value)) => {
-                (Some(FaultKind::OrphanMark), "")
-            }
-            (.., Some(Dropped::TurnEnd)) => (None, ""),
-            (.., Some(Dropped::Edge)) if before != b' ' => (None, ""),
-            _ => return None,
-        };
-        let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
-        self.say(io, hit.start - if framed { framing.len() } else { 0 });
-        io.at = hit.end;
-        io.rewind(hit.end);
-        if let Some(kind) = fault {
-            io.fault(kind, None, hit.start, hit.end);
-            // What came before was thinking, whatever it went out as.
-            self.text.fresh |= kind == FaultKind::ReasoningNotOpened;
-        }
-        self.resume_text();
-        Some(Flow::Next)
-    }
-
-    /// Takes a mark as one around the answer, if it is one here: what belongs to it of the text before.
-    fn wrapper<'m>(&mut self, mark: &'m TextMark) -> Option<&'m str> {
-        let token = is_token(&mark.spelling);
-        match mark.wrapper.as_ref()? {
-            Wrapper::Begin if self.text.fresh => {
-                self.text.wrapped = true;
-                Some("")
-            }
-            Wrapper::Begin => (token && mark.thought_end.is_none()).then_some(""),
-            Wrapper::End(framing) => {
-                (std::mem::take(&mut self.text.wrapped) || token).then_some(framing.as_str())
-            }
-        }
-    }
-
-    /// The answer started inside thinking: its closing mark stands here, and no opening one came before.
-    fn was_thinking(&mut self, io: &mut Io<'_>, hit: Match, framing: &str) {
-        let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
-        io.think(hit.start - if framed { framing.len() } else { 0 });
-        io.at = hit.end;
-        io.rewind(hit.end);
-        self.text.undecided = false;
-        self.text.fence = Fence::default();
-        self.text.fresh = true;
-        self.text.noted = io.base + hit.end as u64;
-        self.resume_text();
-    }
-
-    /// Tries the calls that may begin at `start`; none where no call may.
-    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: [u8; 2]) -> Option<Flow> {
-        let start = hit.start;
-        let here = io.base + start as u64;
-        let lead = start - io.at;
-        let fresh = self.text.fresh;
-        let starts_line = fresh || before[1] == b'\n';
-        // Behind a key in quotes it is data.
-        let quote = || matches!(self.tail_before(io, start).byte(3), b'"' | b'\'');
-        let announced = matches!(before, [b'.' | b'!' | b'?', b' ']) || before == *b": " && !quote();
-        // Code in a fence is an example, unless the fence is all there is.
-        let behind = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(here);
-        let fenced = self.text.fence.is_open() || behind;
-        // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
-        let any = self.takes_any_name(io.plan);
-        let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
-        let separated = matches!(before, [b',' | b';', b' ']) && self.tail_before(io, start).byte(3) == b'}';
-        let behind_object = separated || matches!(before, [_, b'}'] | [b'}', b' ']);
-        let behind_text = bracket && (any || announced || behind_object);
-        if here >= self.tried.openings {
-            self.tried.passed.clear();
-        }
-        let fits = |opener: &Opener| {
-            let walk = &io.plan.walks[opener.walk];
-            let begins = starts_line
-                || !opener.line_start
-                || (announced && opener.announced)
-                || (behind_text && walk.is_bare_object());
-            // A walk that came by this mark before, and failed behind it, would fail again.
-            begins
-                && (fresh || !walk.is_in_fence())
-                && !(walk.is_bare() && (fenced || here < self.tried.bare))
-                && !(opener.is_worded(io.plan) && (fenced || here < self.tried.proof))
-                && !(opener.step.is_some() && self.tried.passed.contains(&(opener.walk, here)))
-                && (opener.step.is_none()
-                    || !walk.is_inside()
-                    || self.call.in_tool
-                    || self.call.message == Some(here))
-        };
-        self.candidates.clear();
-        for opener in openers.iter().rev().filter(|opener| fits(opener)) {
-            match opener.may_be_named(io.plan, &self.turn.tools, &io.text[hit.end..]) {
-                // Whether a name follows may decide more than where the call begins.
-                None if !io.last() => {
-                    io.rewind(start);
-                    self.resume_text();
-                    return Some(Flow::More);
-                }
-                Some(false) => {}
-                _ => self.candidates.push(*opener),
-            }
-        }
-        if behind
-            && self.candidates.is_empty()
-            && !self.text.fence.is_open()
-            && starts_line
-            && here >= self.tried.bare
-        {
-            let walks = || openers.iter().map(|opener| &io.plan.walks[opener.walk]);
-            let objects = any && walks().any(Walk::is_bare_object);
-            let bare = objects || (!self.turn.tools.is_empty() && walks().any(Walk::is_bare));
-            if bare && self.quotes.fence.is_none() {
-                self.try_fence(io, start);
-                return Some(Flow::Next);
-            }
-        }
-        let first = self.candidates.pop()?;
-        if io.plan.walks[first.walk].is_in_fence() && self.quotes.fence.is_none() {
-            self.try_fence(io, start);
-            return Some(Flow::Next);
-        }
-        if self.awaits_fence() {
-            self.wait_for_fence(io, start);
-            return Some(Flow::Next);
-        }
-        if let Some(quote) = self.quote_before(io, start) {
-            self.try_quoted(io, start, quote);
-            return Some(Flow::Next);
-        }
-        if self.is_behind_words(io, start) && !is_token(&io.text[start..hit.end]) {
-            self.try_worded(io, start);
-            return Some(Flow::Next);
-        }
-        if first.is_header(io.plan) {
-            io.rewind(start);
-            self.say(io, start);
-            self.state = first.header(io.plan, Origin::Text, &io.text[start..hit.end]);
-        } else {
-            let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
-            io.rewind(io.at + opening.token());
-            self.begin_opening(io, opening, None);
-        }
-        Some(Flow::Next)
     }
 
     pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {
