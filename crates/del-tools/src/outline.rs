@@ -6,7 +6,7 @@ use crate::arguments::{Arguments, DRY_RUN, OPERATIONS, PATH};
 use crate::class::Class;
 use crate::context::Context;
 use crate::job::Entry;
-use crate::tools::{git_operation, multi_edit, run_command};
+use crate::tools::{git_operation, multi_edit, run_command, write_file};
 use crate::workspace::Access;
 
 /// A call, as far as its arguments tell.
@@ -18,6 +18,8 @@ pub(crate) struct Outline {
     pub(crate) least: Class,
     /// The paths that it is about, as rules are held against them.
     pub(crate) paths: Vec<String>,
+    /// Whether it may tell what stands there, be it in a failure: an edit shows the lines beside those that it looked for.
+    pub(crate) shows: bool,
 }
 
 impl Outline {
@@ -33,7 +35,9 @@ impl Outline {
         let access = if least == Class::Read { Access::Read } else { Access::Write };
         let place = |path: &String| Some(context.workspace.resolve(path, access).ok()?.shown);
         let paths = paths(entry, &mut arguments).iter().filter_map(place).collect();
-        Self { tool: entry.name, least, paths }
+        // Writing a file whole needs nothing of the old one.
+        let shows = entry.name != write_file::TOOL.name;
+        Self { tool: entry.name, least, paths, shows }
     }
 }
 

@@ -154,15 +154,10 @@ impl Gate {
 
     /// Why a call is denied of which no more than this is known, if that is enough to deny it.
     pub(crate) fn refuses(&self, outline: &Outline) -> Option<Failure> {
-        let Outline { tool, least, paths } = outline;
-        let touched = |rule: &Rule, path: &str| match least {
-            Class::Read => rule.forbids_reading(path),
-            _ => rule.matches_path(tool, path),
-        };
-        let meant = |rule: &&Rule| {
-            rule.is_for_all(tool)
-                || paths.iter().any(|path| rule.matches_path(tool, path) || touched(rule, path))
-        };
+        let Outline { tool, least, paths, shows } = outline;
+        let covers =
+            |rule: &Rule, path: &str| rule.matches_path(tool, path) || (*shows && rule.forbids_reading(path));
+        let meant = |rule: &&Rule| rule.is_for_all(tool) || paths.iter().any(|path| covers(rule, path));
         if let Some(rule) = self.denied.iter().find(meant) {
             return Some(forbidden(rule));
         }

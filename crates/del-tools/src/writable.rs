@@ -35,8 +35,12 @@ impl Context {
         may_write(&self.workspace.absolute(place), &place.shown)
     }
 
-    /// Why writing here needs a question even where writing does not.
+    /// Why writing here needs a question even where writing does not, under whichever of its names.
     pub(crate) fn caution(&self, place: &Place) -> Option<&'static str> {
+        self.workspace.names(place).iter().find_map(|place| self.caution_as(place))
+    }
+
+    fn caution_as(&self, place: &Place) -> Option<&'static str> {
         let absolute = self.workspace.absolute(place);
         // The working directory may itself be a folder that programs obey.
         let above = absolute.components().count().saturating_sub(place.path().components().count() + 2);

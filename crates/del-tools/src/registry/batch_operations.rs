@@ -69,7 +69,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
 pub(crate) fn outlines(mut arguments: Arguments, context: &Context) -> Vec<Outline> {
     let items = arguments.need_list(&OPERATIONS).unwrap_or_default();
     let members = items.iter().take(MAX_OPERATIONS).filter_map(|item| Member::read(item, context).ok());
-    let whole = Outline { tool: TOOL.name, least: Class::Read, paths: Vec::new() };
+    let whole = Outline { tool: TOOL.name, least: Class::Read, paths: Vec::new(), shows: false };
     std::iter::once(whole).chain(members.filter_map(|member| member.outline(context))).collect()
 }
 

@@ -1,6 +1,7 @@
 //! `git_operation`: the eight things that models do with git, by the git binary and without a shell.
 
 mod steps;
+mod withheld;
 
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::environment;
 use crate::git::{Act, Git};
 use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult};
+use crate::process::Spec;
 use crate::program::{self, written};
 use crate::question::{Question, Subject};
 use crate::text::on_one_line;
@@ -177,12 +179,12 @@ impl Job for GitOperation {
             }
             let timeout = Duration::from_secs(self.timeout());
             let mut spec = match self.act {
-                None => self.git.reading(&step.arguments, timeout),
-                Some(act) => self.git.writing(&step.arguments, timeout, matches!(act, Act::Push | Act::Pull)),
+                None => self.looking(step, timeout, context, control)?,
+                Some(act) => {
+                    let network = matches!(act, Act::Push | Act::Pull);
+                    literally(step, self.git.writing(&step.arguments, timeout, network))
+                }
             };
-            if step.is_literal() {
-                environment::set(&mut spec.environment, "GIT_LITERAL_PATHSPECS", "1".as_ref());
-            }
             spec.input = step.input.clone().unwrap_or_default().into_bytes();
             let (finished, shown) = program::watch(&spec, context, control)?;
             let mut output = shown.text;
@@ -228,6 +230,14 @@ impl GitOperation {
             "the repository's configuration or hooks have changed since you were asked; call this again.";
         Err(Failure::new(Code::Stale, cause))
     }
+}
+
+/// The same run of git, in which the files of a step are what they say.
+fn literally(step: &Step, mut spec: Spec) -> Spec {
+    if step.is_literal() {
+        environment::set(&mut spec.environment, "GIT_LITERAL_PATHSPECS", "1".as_ref());
+    }
+    spec
 }
 
 /// What some of git's messages ask for.

@@ -69,6 +69,14 @@ impl Workspace {
         Ok((parent, PathBuf::from(name)))
     }
 
+    /// All names of the file at a place, as far as they lie beneath the same root: writing under one writes them all.
+    pub(crate) fn names(&self, place: &Place) -> Vec<Place> {
+        let file = self.metadata(place).ok().filter(Metadata::is_file);
+        let others = file.map_or_else(Vec::new, |file| self.other_names(place, &file));
+        let named = |path: &PathBuf| Place { path: path.clone(), ..place.clone() };
+        std::iter::once(&place.path).chain(&others).map(named).collect()
+    }
+
     /// The other names of a hard-linked file beneath the same root.
     fn other_names(&self, place: &Place, old: &Metadata) -> Vec<PathBuf> {
         let wanted = attributes::links(old);

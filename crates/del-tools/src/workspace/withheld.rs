@@ -41,6 +41,11 @@ impl Workspace {
         &self.withheld.globs
     }
 
+    /// Whether what lies at this absolute path is not to be shown, which is counted.
+    pub(crate) fn leaves_out(&self, path: &Path) -> bool {
+        self.withheld.leaves_out(path)
+    }
+
     /// How many entries were left out so far because they are withheld.
     pub(crate) fn left_out(&self) -> usize {
         self.withheld.left_out.load(Ordering::Relaxed)

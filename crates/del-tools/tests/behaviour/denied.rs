@@ -84,10 +84,23 @@ fn what_may_not_be_read_is_not_searched_by_name_either() {
         ("read_file", json!({"path": "sec/a"})),
         ("search_code", json!({"pattern": "x", "path": "sec/a"})),
         ("extract_functions", json!({"path": "sec/a"})),
+        // What fails to fit shows what would have.
+        ("edit_file", json!({"path": "sec/a", "old_string": "y", "new_string": "z"})),
+        ("edit_file", json!({"path": "src/../sec/a", "old_string": "y", "new_string": "z"})),
+        ("multi_edit", json!({"operations": [{"file": "sec/a", "old": "y", "new": "z"}]})),
+        (
+            "batch_operations",
+            json!({"operations": [
+                {"tool": "edit_file", "arguments": {"path": "sec/a", "old_string": "y", "new_string": "z"}}
+            ]}),
+        ),
+        ("format_code", json!({"path": "sec/a"})),
+        ("lint_code", json!({"path": "sec/a"})),
     ] {
         let mut gate = Gate::new(Approval::Yolo);
         gate.deny(Rule::parse("read_file(sec/**)").unwrap());
-        assert!(gate.plan(&desk.toolbox, tool, &arguments.to_string()).is_err(), "{tool}");
+        let failure = gate.plan(&desk.toolbox, tool, &arguments.to_string()).unwrap_err();
+        assert!(failure.to_string().contains("the rule"), "{tool}: {failure}");
     }
 }
 

@@ -55,6 +55,30 @@ fn a_working_directory_inside_of_a_repository_is_guarded_too() {
     assert!(inner.plan("write_file", &write("hooks/pre-commit").to_string()).is_err());
 }
 
+/// Writing under one name of a hard-linked file writes them all.
+#[test]
+fn a_file_that_runs_or_holds_secrets_asks_under_its_other_names_too() {
+    let desk = Desk::new();
+    let gate = Gate::new(Approval::AutoEdit);
+    let calls = |path: &str| {
+        [
+            ("write_file", write(path)),
+            ("edit_file", json!({"path": path, "old_string": "old", "new_string": "evil"})),
+            ("multi_edit", json!({"operations": [{"file": path, "old": "old", "new": "evil"}]})),
+        ]
+    };
+    for (number, name) in [".envrc", "deep/.vscode/tasks.json", ".env", "plain.txt"].into_iter().enumerate() {
+        let other = format!("notes{number}.txt");
+        desk.put(name, "old\n");
+        fs::hard_link(desk.path(name), desk.path(&other)).unwrap();
+        let expected = if name == "plain.txt" { Verdict::Run } else { Verdict::Ask };
+        for (tool, arguments) in calls(&other) {
+            let plan = desk.toolbox.plan(tool, &arguments.to_string()).unwrap();
+            assert_eq!(gate.verdict(&plan), expected, "{tool} {name}");
+        }
+    }
+}
+
 /// A worktree's `.git` is a file that says where the repository lies; that may lie inside under another name.
 #[test]
 fn a_repository_under_another_name_asks() {

@@ -343,3 +343,62 @@ fn rules_are_about_what_is_done() {
     assert_eq!(verdict(&desk, &gate, LOOKS[0]), Verdict::Run);
     assert!(matches!(verdict(&desk, &gate, commit), Verdict::Deny(_)));
 }
+
+/// A repository in which `keys` has changed, and its rule against reading there.
+fn withholding() -> Desk {
+    let mut desk = repository();
+    desk.put("keys/k", "hidden one\n");
+    desk.put("keys/[k]*", "hidden two\n");
+    git(&desk, &["add", "keys"]);
+    git(&desk, &["commit", "-qm", "second"]);
+    desk.put("keys/k", "hidden three\n");
+    git(&desk, &["mv", "keys/[k]*", "keys/m"]);
+    let mut gate = Gate::new(Approval::Ask);
+    gate.deny(Rule::parse("read_file(keys/**)").unwrap());
+    desk.toolbox.withhold(&gate);
+    desk
+}
+
+#[test]
+fn a_difference_leaves_out_what_may_not_be_read() {
+    let desk = withholding();
+    for arguments in [
+        json!({"operation": "diff"}),
+        json!({"operation": "diff", "branch": "HEAD"}),
+        json!({"operation": "diff", "branch": "HEAD~1"}),
+        json!({"operation": "diff", "branch": "HEAD~1..HEAD"}),
+        json!({"operation": "diff", "branch": "HEAD^!"}),
+        json!({"operation": "diff", "staged": true}),
+        json!({"operation": "diff", "files": ["keys"]}),
+        json!({"operation": "diff", "files": ["keys/k", "a.txt"]}),
+        json!({"operation": "diff", "files": ["k*"]}),
+    ] {
+        let text = desk.ok("git_operation", &arguments);
+        assert!(!text.contains("hidden"), "{arguments}: {text}");
+        assert!(text.contains("[what a rule denies to be read is left out]"), "{arguments}: {text}");
+    }
+    let text = desk.ok("git_operation", &json!({"operation": "diff"}));
+    assert!(text.contains("-a") && text.contains("+b"), "{text}");
+    let text = desk.ok("git_operation", &json!({"operation": "diff", "files": ["a.txt"]}));
+    assert!(text.contains("+b") && !text.contains("left out"), "{text}");
+}
+
+/// By an id, nobody could tell which file it was.
+#[test]
+fn what_is_compared_is_a_commit() {
+    let desk = withholding();
+    let id = git(&desk, &["rev-parse", "HEAD:keys/k"]);
+    for revision in
+        [id.trim(), "HEAD:keys/k", "HEAD:keys", "HEAD^{tree}", "HEAD~1:keys..HEAD:keys", ":keys/k"]
+    {
+        for files in [json!(["a.txt"]), json!([])] {
+            let arguments = json!({"operation": "diff", "branch": revision, "files": files});
+            let text = desk.call("git_operation", &arguments).text;
+            assert!(text.contains("Error") && !text.contains("hidden"), "{revision}: {text}");
+        }
+    }
+    for revision in ["HEAD", "main", "HEAD~1", "HEAD~1..HEAD", "HEAD~1...main", "HEAD^!", "..HEAD"] {
+        desk.ok("git_operation", &json!({"operation": "diff", "branch": revision}));
+        desk.ok("git_operation", &json!({"operation": "log", "branch": revision}));
+    }
+}

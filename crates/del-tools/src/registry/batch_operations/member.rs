@@ -69,7 +69,7 @@ impl Member {
         }
         let places = self.places(context).unwrap_or_default();
         let paths = places.into_iter().map(|place| place.shown).collect();
-        Some(Outline { tool: super::TOOL.name, least: self.entry.class, paths })
+        Some(Outline { tool: super::TOOL.name, least: self.entry.class, paths, shows: false })
     }
 
     /// The operation as others are told of it.

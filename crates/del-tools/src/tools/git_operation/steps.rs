@@ -59,7 +59,7 @@ impl GitOperation {
     fn look(&self, mut arguments: Vec<String>, wish: &Wish, context: &Context) -> Result<Step, Failure> {
         if let Some(revision) = &wish.branch {
             plain(revision, "a branch or revision")?;
-            arguments.extend(["--end-of-options".to_owned(), revision.clone()]);
+            arguments.extend(["--end-of-options".to_owned(), commits(revision)]);
         }
         match &wish.files {
             Some(files) => {
@@ -207,6 +207,22 @@ impl GitOperation {
     }
 }
 
+/// The revision, in which every name and id is that of a commit: what is shown of a file or a tree by its id has lost the
+/// name by which it is left out.
+fn commits(revision: &str) -> String {
+    let commit = |side: &str| {
+        // These mean the parents of a commit, and of nothing else.
+        let parents = side.rsplit_once('^').is_some_and(|(_, rest)| rest.starts_with(['!', '@', '-']));
+        if side.is_empty() || parents { side.to_owned() } else { format!("{side}^{{commit}}") }
+    };
+    for dots in ["...", ".."] {
+        if let Some((from, to)) = revision.split_once(dots) {
+            return format!("{}{dots}{}", commit(from), commit(to));
+        }
+    }
+    commit(revision)
+}
+
 pub(super) fn nothing_staged() -> Failure {
     Failure::new(Code::NoChange, "nothing staged; run add first.")
 }
@@ -271,6 +287,6 @@ fn step(arguments: &[&str], more: Vec<String>) -> Step {
     Step { arguments: words(arguments).into_iter().chain(more).collect(), input: None }
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
