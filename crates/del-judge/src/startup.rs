@@ -16,7 +16,7 @@ pub fn is_obeyed(path: &Path) -> bool {
     let at = |file: &&str| path == **file || path.ends_with(&format!("/{file}"));
     SHELL.contains(&name)
         || NAMES.contains(&name)
-        || name.ends_with(".code-workspace")
+        || [".code-workspace", ".sublime-project"].iter().any(|end| name.ends_with(end))
         || FOLDERS.iter().any(below)
         || FILES.iter().any(at)
 }
@@ -65,7 +65,7 @@ const SHELL: [&str; 22] = [
     ".xsession",
     "config.fish",
 ];
-const NAMES: [&str; 73] = [
+const NAMES: [&str; 86] = [
     ".gitconfig",
     ".gitmodules",
     ".gitattributes",
@@ -139,8 +139,21 @@ const NAMES: [&str; 73] = [
     ".windsurfrules",
     "opencode.json",
     "opencode.jsonc",
+    ".aider.conf.yml",
+    ".clinerules",
+    "flake.nix",
+    "shell.nix",
+    "devenv.nix",
+    "devbox.json",
+    ".gitpod.yml",
+    ".replit",
+    ".lfsconfig",
+    ".pdbrc",
+    ".renviron",
+    ".overcommit.yml",
+    ".muttrc",
 ];
-const FOLDERS: [&str; 37] = [
+const FOLDERS: [&str; 43] = [
     ".vscode",
     ".idea",
     ".husky",
@@ -153,9 +166,7 @@ const FOLDERS: [&str; 37] = [
     ".gemini",
     ".cursor",
     ".del",
-    ".config/del",
-    ".config/autostart",
-    ".config/systemd",
+    ".config",
     ".local/state/del",
     ".yarn/releases",
     ".yarn/plugins",
@@ -168,8 +179,6 @@ const FOLDERS: [&str; 37] = [
     ".zed",
     ".helix",
     ".local/bin",
-    ".config/mise",
-    ".config/fish",
     ".buildkite",
     ".woodpecker",
     ".github/actions",
@@ -178,8 +187,18 @@ const FOLDERS: [&str; 37] = [
     ".amazonq",
     ".qwen",
     ".opencode",
+    ".windsurf",
+    ".kiro",
+    ".continue",
+    ".fleet",
+    ".vs",
+    ".vim",
+    ".idx",
+    "site-packages",
+    ".ipython",
+    ".local/share/applications",
 ];
-const FILES: [&str; 3] = [".cargo/config.toml", ".cargo/config", ".config/git/config"];
+const FILES: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 
 #[cfg(test)]
 mod tests {
@@ -213,6 +232,14 @@ mod tests {
             ".roo/mcp.json",
             ".qwen/settings.json",
             "opencode.json",
+            ".windsurf/hooks.json",
+            ".kiro/hooks/x.json",
+            "venv/lib/python3.12/site-packages/x.pth",
+            "flake.nix",
+            ".config/nvim/init.lua",
+            ".config/nextest.toml",
+            ".idx/dev.nix",
+            "x.sublime-project",
         ] {
             assert!(is_obeyed(Path::new(path)), "{path:?}");
         }
@@ -226,6 +253,11 @@ mod tests {
             ".github/x",
             "gradle/libs.toml",
             "mise.rs",
+            "config/x",
+            "venv/x.py",
+            "default.nix",
+            "model.pth",
+            ".venv/bin/python",
         ] {
             assert!(!is_obeyed(Path::new(path)), "{path:?}");
         }

@@ -11,8 +11,8 @@ pub(crate) const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish"
 
 /// The words from which on a command may begin: behind assignments, keywords and programs that run others.
 pub(crate) fn begun<'w>(words: &'w [String], budget: &mut Budget) -> Vec<&'w [String]> {
-    const KEYWORDS: [&str; 12] =
-        ["{", "}", "!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"];
+    const KEYWORDS: [&str; 11] =
+        ["{", "}", "!", "if", "then", "elif", "else", "while", "until", "do", "coproc"];
     let skipped =
         words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()) || is_assignment(word)).count();
     let words = &words[skipped..];
@@ -41,7 +41,7 @@ fn is_assignment(word: &str) -> bool {
 
 /// Whether a program runs what stands behind it.
 fn wraps(word: &str) -> bool {
-    const WRAPPERS: [&str; 30] = [
+    const WRAPPERS: [&str; 53] = [
         "sudo",
         "doas",
         "env",
@@ -72,6 +72,29 @@ fn wraps(word: &str) -> bool {
         "chrt",
         "setpriv",
         "watch",
+        "linux32",
+        "linux64",
+        "i386",
+        "x86_64",
+        "prlimit",
+        "choom",
+        "numactl",
+        "runuser",
+        "pkexec",
+        "run0",
+        "systemd-run",
+        "start-stop-daemon",
+        "dbus-run-session",
+        "ssh-agent",
+        "fakeroot",
+        "faketime",
+        "bwrap",
+        "firejail",
+        "unbuffer",
+        "rlwrap",
+        "xvfb-run",
+        "valgrind",
+        "hyperfine",
     ];
     let name = name(word);
     let links = ["ld-linux", "ld-musl", "ld.so"];
@@ -113,7 +136,7 @@ pub(crate) fn texts(rough: &Rough, commands: &[Rough], budget: &mut Budget) -> V
                 texts.extend(given.map(|more| format!("{program} {} {more}", words.join(" "))));
             }
             "eval" | "parallel" if !std::mem::replace(&mut is_joined, true) => texts.push(words.join(" ")),
-            "watch" => texts.extend(words.iter().filter(|word| word.contains(' ')).cloned()),
+            "watch" | "hyperfine" => texts.extend(words.iter().filter(|word| word.contains(' ')).cloned()),
             "alias" => {
                 texts.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1.to_owned())));
             }
@@ -250,6 +273,14 @@ mod tests {
             "taskset -c 1 touch X",
             "chrt -f 1 touch X",
             "setpriv --reuid 1 touch X",
+            "prlimit --nproc=9 touch X",
+            "linux64 touch X",
+            "choom -n 0 touch X",
+            "systemd-run --user --wait touch X",
+            "start-stop-daemon --start --exec /usr/bin/touch -- X",
+            "time -p touch X",
+            "if time -p A=b touch X; then ls; fi",
+            "hyperfine 'touch X'",
             "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch X",
             "hash -p /usr/bin/touch x; x X",
             "compgen -C 'touch X'",
