@@ -50,6 +50,9 @@ pub(crate) struct Program {
     /// The program that does it in its place: it gets the operands alone.
     #[serde(default)]
     pub(crate) instead: Option<String>,
+    /// It is no program but the shell's own: `bash` runs it, word for word.
+    #[serde(default)]
+    pub(crate) shell: bool,
     /// Options that several subcommands share.
     #[serde(default)]
     groups: BTreeMap<String, Group>,

@@ -267,6 +267,7 @@ fn git(words: &[&str]) -> Option<Mark> {
             options(&["--short", "--verify", "-q", "--quiet", "--abbrev-ref", "--symbolic-full-name"])
                 .then_some(Mark::Revision)
         }
+        "log" => is_list_of_ids(words).then_some(Mark::Revision),
         "merge-base" | "describe" => Some(Mark::Revision),
         "rev-list" => options(&[
             "-1",
@@ -292,6 +293,31 @@ fn git(words: &[&str]) -> Option<Mark> {
         .then_some(Mark::Revision),
         _ => None,
     }
+}
+
+/// Whether words of `git log` have it print ids and nothing else.
+fn is_list_of_ids(words: &[&str]) -> bool {
+    const FORMATS: [&str; 8] = [
+        "--format=%H",
+        "--format=%h",
+        "--format=format:%H",
+        "--format=format:%h",
+        "--pretty=%H",
+        "--pretty=%h",
+        "--pretty=format:%H",
+        "--pretty=format:%h",
+    ];
+    let chooses = |word: &str| {
+        let number = word.strip_prefix("-n").or(word.strip_prefix('-'));
+        FORMATS.contains(&word)
+            || ["--all", "--no-merges", "--merges", "--reverse", "--first-parent"].contains(&word)
+            || ["--since=", "--until=", "--after=", "--before=", "--author=", "--grep="]
+                .iter()
+                .any(|start| word.starts_with(start))
+            || number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut options = words.iter().take_while(|word| **word != "--").filter(|word| word.starts_with('-'));
+    words.iter().any(|word| FORMATS.contains(word)) && options.all(|word| chooses(word))
 }
 
 /// Whether a program prints some of the lines that it reads, and no others.

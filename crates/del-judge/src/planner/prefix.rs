@@ -36,7 +36,8 @@ pub(crate) fn prefix(words: &[&str]) -> Option<(Prefix, usize)> {
             let values: [Valued; 2] = [("-c", "--class", is_number), ("-n", "--classdata", is_number)];
             (Prefix::Nothing, options(rest, &["-t", "--ignore"], &values)?)
         }
-        "command" => (Prefix::Nothing, 0),
+        // Nobody hangs up, and what would go to a terminal goes where the output of all commands goes.
+        "command" | "nohup" => (Prefix::Nothing, 0),
         "env" => {
             let set = rest.iter().take_while(|word| set(word).is_some()).count();
             (Prefix::Sets, Some(set).filter(|set| *set > 0)?)
@@ -143,6 +144,7 @@ mod tests {
             ("stdbuf -oL -e 0 grep x", Some((Prefix::Nothing, 4))),
             ("ionice -c 3 ls", Some((Prefix::Nothing, 3))),
             ("command ls", Some((Prefix::Nothing, 1))),
+            ("nohup ls -l", Some((Prefix::Nothing, 1))),
             ("env A=b C= ls", Some((Prefix::Sets, 3))),
             // The rest begins where it cannot be told from these.
             ("timeout ls", None),
@@ -163,7 +165,8 @@ mod tests {
             ("env -u=y ls", None),
             ("env A=b -u x ls", None),
             ("nice A=b ls", None),
-            ("nohup ls", None),
+            ("nohup --help", None),
+            ("nohup", None),
             ("ls", None),
         ] {
             let words: Vec<&str> = command.split(' ').collect();

@@ -118,6 +118,10 @@ impl Planner<'_> {
             Some(instead) => {
                 (instead.clone(), arguments.into_iter().filter(|word| !word.starts_with('-')).collect())
             }
+            None if known.shell => {
+                let before = ["-c", "\"$@\"", "bash", &name].map(str::to_owned).into_iter();
+                ("bash".to_owned(), before.chain(arguments).collect())
+            }
             None => (name, arguments),
         };
         let program = match self.search.find(&name, ground, known.nowhere) {

@@ -89,6 +89,10 @@ impl Parser {
 
     fn pipeline(&mut self, link: Link) -> Result<Pipeline, Unclear> {
         let timed = self.eat("time");
+        // Only how it is said would differ.
+        if timed {
+            self.eat("-p");
+        }
         let negated = self.eat("!");
         let mut commands = vec![self.command()?];
         while let Some((at, Token::Operator(Operator::Pipe))) = self.tokens.peek() {
