@@ -102,8 +102,10 @@ pub enum Gather {
     Lines {
         /// Whether backslashes are characters.
         raw: bool,
-        /// Whether blanks at the ends of a line are kept.
-        blanks: bool,
+        /// The characters between the fields of a line. Without any, a line is one field as it stands.
+        separators: String,
+        /// In how many fields a line is divided: each is a value, and the last is all that is left.
+        fields: usize,
     },
     /// The words of the input: the command is settled for so many of them at a time.
     Words {
@@ -125,8 +127,8 @@ pub(crate) enum Then {
     Pipeline(Pipeline),
     /// The one value is that of this variable, for the commands that follow.
     Set { name: String, rest: Script },
-    /// The one value is that of this variable, for a round of a loop.
-    Round { name: String, body: Script },
+    /// They are those of these variables, for a round of a loop.
+    Round { names: Vec<String>, body: Script },
     /// They are the last words of the command, or each stands where this text does.
     Words { simple: Simple, replace: Option<String> },
 }

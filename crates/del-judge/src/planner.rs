@@ -228,16 +228,18 @@ impl<'a> Planner<'a> {
                 }
                 rounds.into()
             }
-            Compound::Read { name, raw, blanks, body } => {
+            Compound::Read { names, raw, separators, body } => {
                 let inside = scene.inside();
-                inside.name(name)?;
+                names.iter().try_for_each(|name| inside.name(name))?;
+                let fields = names.len();
+                // A part of a path is any text.
+                let mark = if fields == 1 { Mark::of_commands(before) } else { Mark::Text };
                 let late = Late {
-                    gather: Gather::Lines { raw: *raw, blanks: *blanks },
+                    gather: Gather::Lines { raw: *raw, separators: separators.clone(), fields },
                     scene: inside,
-                    then: Then::Round { name: name.clone(), body: body.clone() },
+                    then: Then::Round { names: names.clone(), body: body.clone() },
                 };
-                let mark = if before.is_empty() { Mark::Text } else { Mark::of_commands(before) };
-                self.probe(&late, [vec![mark.character().to_string()]])?;
+                self.probe(&late, [vec![mark.character().to_string(); fields]])?;
                 Body::Late(Box::new(late))
             }
         })

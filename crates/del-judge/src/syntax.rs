@@ -6,6 +6,7 @@
 mod flat;
 mod lexer;
 mod parser;
+mod sum;
 mod word;
 
 use std::ops::Range;
@@ -55,8 +56,8 @@ pub(crate) enum Compound {
     If { arms: Vec<(Script, Script)>, otherwise: Option<Script> },
     /// `for NAME in WORDS`
     For { name: String, words: Vec<Word>, body: Script },
-    /// `while read NAME`: whether backslashes are characters, and blanks at the ends of a line are kept.
-    Read { name: String, raw: bool, blanks: bool, body: Script },
+    /// `while read NAME …`: whether backslashes are characters, and what stands between the fields of a line.
+    Read { names: Vec<String>, raw: bool, separators: String, body: Script },
 }
 
 /// When a pipeline runs, after those before it.
@@ -114,6 +115,8 @@ pub(crate) enum Piece {
     Variable { name: String, quoted: bool },
     /// `$(…)`, between double quotes or not.
     Output { script: Box<Script>, quoted: bool },
+    /// `$((…))` with names in it.
+    Sum(String),
     /// A value that stands outside of quotes: blanks divide it, and wildcards in it match.
     Value(String),
 }

@@ -191,7 +191,11 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
                     next[first..].fill(true);
                 }
             }
-            Piece::Variable { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Value(_) => {}
+            Piece::Variable { .. }
+            | Piece::Choice(_)
+            | Piece::Output { .. }
+            | Piece::Sum(_)
+            | Piece::Value(_) => {}
             Piece::Set { others, ranges } => {
                 for at in 0..name.len() {
                     let within = ranges.iter().any(|(first, last)| (*first..=*last).contains(&name[at]));

@@ -21,8 +21,10 @@ impl Planner<'_> {
                 scene.set(name, values.first().cloned().unwrap_or_default());
                 self.script(rest, &mut scene)
             }
-            Then::Round { name, body } => {
-                scene.set(name, values.first().cloned().unwrap_or_default());
+            Then::Round { names, body } => {
+                for (name, value) in names.iter().zip(values) {
+                    scene.set(name, value.clone());
+                }
                 scene.repeats = true;
                 self.script(body, &mut scene)
             }

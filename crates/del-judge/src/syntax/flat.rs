@@ -16,7 +16,9 @@ impl Script {
         let known = |piece: &Piece| match piece {
             Piece::Text(_) | Piece::Any | Piece::One => true,
             Piece::Variable { name, .. } => VARIABLES.contains(&name.as_str()),
-            Piece::Set { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Value(_) => false,
+            Piece::Set { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Sum(_) | Piece::Value(_) => {
+                false
+            }
         };
         let is_flat = |command: &Command| match command {
             Command::Simple(simple) => !simple.words.is_empty(),
@@ -27,14 +29,16 @@ impl Script {
                         Redirection::Discard(_) | Redirection::DiscardBoth | Redirection::Join(..)
                     )
                 };
-                let named = match compound {
-                    // Some shells look for programs in the list `path`.
-                    Compound::For { name, .. } | Compound::Read { name, .. } => {
-                        is_own_name(name) && !name.ends_with("path")
-                    }
-                    _ => true,
+                let names = match compound {
+                    Compound::For { name, .. } => std::slice::from_ref(name),
+                    Compound::Read { names, .. } => names,
+                    _ => &[],
                 };
-                named && redirections.iter().all(quiet) && compound.scripts().into_iter().all(Self::is_flat)
+                // Some shells look for programs in the list `path`.
+                let is_own = |name: &String| is_own_name(name) && !name.ends_with("path");
+                names.iter().all(is_own)
+                    && redirections.iter().all(quiet)
+                    && compound.scripts().into_iter().all(Self::is_flat)
             }
         };
         self.pipelines.iter().all(|pipeline| {

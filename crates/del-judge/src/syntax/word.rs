@@ -1,6 +1,9 @@
 //! Words: what they hold, and what they become once values are known.
 
-use super::{Assignment, Command, Compound, Piece, Pipeline, Redirection, Script, Simple, VARIABLES, Word};
+use super::{
+    Assignment, Command, Compound, Piece, Pipeline, Redirection, Script, Simple, VARIABLES, Word, sum,
+};
+use crate::mark::Mark;
 
 /// Why a value does not fit into a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +51,7 @@ impl Word {
                     text.push_str(name);
                 }
                 Piece::Output { .. } => text.push_str("$(…)"),
+                Piece::Sum(sum) => text.extend(["$((", sum, "))"]),
             }
         }
         text
@@ -99,6 +103,7 @@ impl Word {
                     }
                     if *quoted { Piece::Text(value) } else { Piece::Value(value) }
                 }
+                Piece::Sum(sum) => Piece::Text(computed(sum, &value)?),
                 piece => piece.clone(),
             });
         }
@@ -264,6 +269,15 @@ impl Redirection {
             Self::Input(word) | Self::Text(word) => Some(word),
             Self::Discard(_) | Self::DiscardBoth | Self::Join(..) | Self::Write(_) => None,
         }
+    }
+}
+
+/// What a computation comes to with these values. Where one of them is not there yet, nothing is known of it.
+fn computed(sum: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let sum = sum::filled(sum, value)?;
+    match Mark::within(&sum) {
+        Some(_) => Some(Mark::Text.character().to_string()),
+        None => sum::compute(&sum).map(|value| value.to_string()),
     }
 }
 

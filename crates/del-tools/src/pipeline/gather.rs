@@ -50,10 +50,38 @@ fn read(mut pipe: PipeReader, crew: &Crew, bytes: &mut Vec<u8>) -> io::Result<()
 }
 
 /// The lines that `read` would see: a last one without its newline is none.
-pub(super) fn lines(text: &str, blanks: bool) -> impl Iterator<Item = &str> {
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let lines = (!text.is_empty() && text.contains('\n')).then(|| whole.split('\n'));
-    lines.into_iter().flatten().map(move |line| if blanks { line } else { line.trim_matches([' ', '\t']) })
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let whole = text.rfind('\n').map(|end| &text[..end]);
+    whole.into_iter().flat_map(|text| text.split('\n'))
+}
+
+/// The fields that `read` would divide a line into, so many of them. The last is all that is left; a separator at its end
+/// belongs to it only where there are others in it.
+pub(super) fn fields(line: &str, separators: &str, count: usize) -> Vec<String> {
+    let blank = |c: char| matches!(c, ' ' | '\t') && separators.contains(c);
+    let mut rest = line.trim_start_matches(blank);
+    let mut fields = Vec::new();
+    for _ in 1..count {
+        let (field, behind) = field(rest, separators);
+        fields.push(field.to_owned());
+        rest = behind;
+    }
+    let last = match field(rest, separators) {
+        (field, "") => field,
+        _ => rest.trim_end_matches(blank),
+    };
+    fields.push(last.to_owned());
+    fields
+}
+
+/// The first field of a text, and what is behind it and what ends it: blanks, or another separator with blanks around it.
+fn field<'t>(text: &'t str, separators: &str) -> (&'t str, &'t str) {
+    let blank = |c: char| matches!(c, ' ' | '\t') && separators.contains(c);
+    let Some(end) = text.find(|c| separators.contains(c)) else { return (text, "") };
+    let (field, behind) = text.split_at(end);
+    let behind = behind.trim_start_matches(blank);
+    let separated = behind.strip_prefix(|c| separators.contains(c) && !blank(c));
+    (field, separated.map_or(behind, |rest| rest.trim_start_matches(blank)))
 }
 
 /// The words that `xargs` would see.
@@ -116,10 +144,44 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_read() {
-        let all = |text| lines(text, false).collect::<Vec<_>>();
-        assert_eq!(all(" a \nb\n\nc"), ["a", "b", ""]);
+        let all = |text| lines(text).collect::<Vec<_>>();
+        assert_eq!(all(" a \nb\n\nc"), [" a ", "b", ""]);
+        assert_eq!(all("\n"), [""]);
         assert_eq!(all("a"), Vec::<&str>::new());
         assert_eq!(all(""), Vec::<&str>::new());
-        assert_eq!(lines(" a \n", true).collect::<Vec<_>>(), [" a "]);
+    }
+
+    /// Each of these is what bash says.
+    #[test]
+    fn fields_are_those_of_read() {
+        let lines = [
+            "",
+            " a ",
+            "a b",
+            "  a  b\t c  ",
+            "a,b",
+            "a,b,c",
+            ",a,",
+            "a,",
+            "a,,",
+            "a , b , c",
+            ":a:b::",
+            "\ta\t\tb\t",
+        ];
+        for separators in ["", " ", "\t", ",", ":", " \t\n"] {
+            for (line, count) in lines.iter().flat_map(|line| (1..=3).map(move |count| (line, count))) {
+                let names = &["x", "y", "z"][..count];
+                let script = format!(
+                    "IFS=\"$1\" read -r {} <<< \"$2\"; printf '%s\\n' \"${}\"",
+                    names.join(" "),
+                    names.join("\" \"$")
+                );
+                let mut bash = std::process::Command::new("bash");
+                bash.args(["--norc", "-c", &script, "bash", separators, line]);
+                let said = String::from_utf8(bash.output().unwrap().stdout).unwrap();
+                let own = fields(line, separators, count).join("\n") + "\n";
+                assert_eq!(own, said, "{separators:?} {line:?} {count}");
+            }
+        }
     }
 }

@@ -236,16 +236,17 @@ impl Runner<'_> {
                 }
                 self.settled(late.settle(self.means.judge, &values, code(status)), &streams, last, mode)
             }
-            Gather::Lines { raw, blanks } => {
+            Gather::Lines { raw, separators, fields } => {
                 let text = gather::text(streams.input.again()?, self.crew)?;
                 let streams = Streams { input: Source::Nothing, ..streams };
                 let mut status = ExitStatus::default();
-                for line in gather::lines(&text, *blanks) {
+                for line in gather::lines(&text) {
                     if !raw && line.contains('\\') {
                         streams.say("read: a backslash in a line, which only `read -r` takes as it is");
                         return Ok(exited(1));
                     }
-                    let plan = late.settle(self.means.judge, &[line.to_owned()], code(status));
+                    let values = gather::fields(line, separators, *fields);
+                    let plan = late.settle(self.means.judge, &values, code(status));
                     status = self.settled(plan, &streams, status, mode)?;
                 }
                 Ok(status)

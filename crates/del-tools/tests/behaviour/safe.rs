@@ -91,6 +91,15 @@ fn steps_and_pipes_run_as_in_a_shell() {
         ("ls | xargs -I{} echo '<{}>'", "STDOUT:\n<a.txt>\n<src>"),
         ("cat a.txt | while read -r line; do echo \"> $line\"; done", "STDOUT:\n> b\n> a"),
         ("while read l; do echo $l; done < a.txt", "STDOUT:\nb\na"),
+        ("while IFS=, read -r a b; do echo \"$b $a\"; done <<< 'x,y,z'", "STDOUT:\ny,z x"),
+        (
+            "printf 'k = v w\\n' | while read -r key sign value; do echo \"$value:$key\"; done",
+            "STDOUT:\nv w:k",
+        ),
+        ("x=2; echo $((2 * (x + 1)))", "STDOUT:\n6"),
+        ("n=$(wc -l < a.txt); echo \"$((n * 2)) names\"", "STDOUT:\n4 names"),
+        ("nohup cat a.txt", "STDOUT:\nb\na"),
+        ("ulimit -c; umask -p | cut -c1-5", "STDOUT:\n0\numask"),
         ("for f in $(find src -name '*.txt'); do cat $f; done", "STDOUT:\nc"),
         ("cat <<EOF | tr a-z A-Z\none\nEOF", "STDOUT:\nONE"),
         ("set -e; false; echo no", "(no output)"),
@@ -104,6 +113,10 @@ fn steps_and_pipes_run_as_in_a_shell() {
     }
     assert!(safe(&desk, "cat nosuch").starts_with("Failed (exit code 1"), "the last status counts");
     assert!(safe(&desk, "time true").contains("STDERR:\n\nreal\t0."), "{}", safe(&desk, "time true"));
+    assert!(safe(&desk, "time -p cat a.txt").contains("STDOUT:\nb\na\n\nSTDERR:\n\nreal\t0."));
+    // A shell would compute with these words.
+    let text = safe(&desk, "n=$(cat a.txt); echo $((n))");
+    assert!(text.contains("not run without a question") && !text.contains("STDOUT"), "{text}");
     assert!(safe(&desk, "(exit 4)").starts_with("Failed (exit code 4"));
     assert!(safe(&desk, "cat nosuch; true").starts_with("Success"), "the last status counts");
 }

@@ -2,7 +2,7 @@
 
 use super::{Builder, Lexer, MAX_DEPTH};
 use crate::syntax::parser::script;
-use crate::syntax::{Cause, Piece, Script, Unclear};
+use crate::syntax::{Cause, Piece, Script, Unclear, sum};
 
 impl Lexer<'_> {
     /// A `$` outside of quotes begins a quote or an expansion, or is itself at the end of a word.
@@ -24,10 +24,17 @@ impl Lexer<'_> {
     pub(super) fn expansion(&mut self, word: &mut Builder, quoted: bool) -> Result<bool, Unclear> {
         let rest = self.rest.as_str();
         if let Some(inside) = rest.strip_prefix("((") {
-            let value = inside.split_once("))").and_then(|(sum, _)| Some((sum.len(), compute(sum)?)));
-            let Some((length, value)) = value else { return self.unclear(Cause::Dollar) };
+            let Some(sum) = sum::begun(inside) else { return self.unclear(Cause::Dollar) };
+            let (length, value) = (sum.len(), sum::compute(sum));
+            // Without names, what does not come to a number now never will.
+            if value.is_none() && !sum::has_names(sum) {
+                return self.unclear(Cause::Dollar);
+            }
+            match value {
+                Some(value) => value.to_string().chars().for_each(|c| word.quoted(c)),
+                None => word.expansion(Piece::Sum(sum.to_owned())),
+            }
             self.pass(length + 4);
-            value.to_string().chars().for_each(|c| word.quoted(c));
             return Ok(true);
         }
         if rest.starts_with('(') {
@@ -116,64 +123,5 @@ impl Lexer<'_> {
         for _ in 0..characters {
             self.next();
         }
-    }
-}
-
-/// What a computation with plain numbers comes to. Names could hold commands, so there are none.
-fn compute(sum: &str) -> Option<i64> {
-    if !sum.bytes().all(|b| b.is_ascii_digit() || b" +-*/%()".contains(&b)) || sum.len() > 200 {
-        return None;
-    }
-    let mut sum = Sum { rest: sum };
-    let value = sum.sum(0)?;
-    sum.rest.trim_start().is_empty().then_some(value)
-}
-
-struct Sum<'a> {
-    rest: &'a str,
-}
-
-impl Sum<'_> {
-    fn eat(&mut self, signs: &[char]) -> Option<char> {
-        let rest = self.rest.trim_start();
-        let sign = rest.chars().next().filter(|c| signs.contains(c))?;
-        self.rest = &rest[1..];
-        Some(sign)
-    }
-
-    fn sum(&mut self, depth: usize) -> Option<i64> {
-        let mut value = self.product(depth)?;
-        while let Some(sign) = self.eat(&['+', '-']) {
-            let other = self.product(depth)?;
-            value = if sign == '+' { value.checked_add(other)? } else { value.checked_sub(other)? };
-        }
-        Some(value)
-    }
-
-    fn product(&mut self, depth: usize) -> Option<i64> {
-        let mut value = self.number(depth)?;
-        while let Some(sign) = self.eat(&['*', '/', '%']) {
-            let other = self.number(depth)?;
-            value = match sign {
-                '*' => value.checked_mul(other)?,
-                '/' => value.checked_div(other)?,
-                _ => value.checked_rem(other)?,
-            };
-        }
-        Some(value)
-    }
-
-    fn number(&mut self, depth: usize) -> Option<i64> {
-        if self.eat(&['(']).is_some() {
-            let value = if depth < 16 { self.sum(depth + 1)? } else { return None };
-            self.eat(&[')'])?;
-            return Some(value);
-        }
-        let rest = self.rest.trim_start();
-        let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (digits, rest) = rest.split_at(length);
-        self.rest = rest;
-        // Behind a zero numbers are octal.
-        digits.parse().ok().filter(|_| digits == "0" || !digits.starts_with('0'))
     }
 }

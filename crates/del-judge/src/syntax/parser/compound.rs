@@ -85,7 +85,7 @@ impl Parser {
         Ok(body)
     }
 
-    /// `while read NAME`, also with `IFS=` before it and `-r` in it.
+    /// `while read NAME …`, also with one character or none for `IFS` before it, and `-r` in it.
     fn lines(&mut self) -> Result<Compound, Unclear> {
         let condition = self.script()?;
         let [pipeline] = condition.pipelines.as_slice() else { return self.unclear(Cause::Loop) };
@@ -94,23 +94,31 @@ impl Parser {
             return self.unclear(Cause::Loop);
         };
         let words: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
-        let blanks = match assignments.as_slice() {
-            [] => Some(false),
-            [set] if set.name == "IFS" && set.value.literal() == Some("") => Some(true),
+        let separators = match assignments.as_slice() {
+            [] => Some(" \t\n"),
+            [set] if set.name == "IFS" => set.value.literal().filter(|text| separates(text)),
             _ => None,
         };
-        let (raw, name) = match words.as_deref() {
-            Some(["read", "-r", name]) => (true, *name),
-            Some(["read", name]) => (false, *name),
+        let (raw, names) = match words.as_deref() {
+            Some(["read", "-r", names @ ..]) => (true, names),
+            Some(["read", names @ ..]) => (false, names),
             _ => return self.unclear(Cause::Loop),
         };
-        let Some(blanks) = blanks.filter(|_| !pipeline.negated && redirections.is_empty() && is_name(name))
+        let named = !names.is_empty() && names.iter().all(|name| is_name(name));
+        let Some(separators) = separators.filter(|_| named && !pipeline.negated && redirections.is_empty())
         else {
             return self.unclear(Cause::Loop);
         };
-        let name = name.to_owned();
-        Ok(Compound::Read { name, raw, blanks, body: self.body()? })
+        let (names, separators) =
+            (names.iter().map(|name| (*name).to_owned()).collect(), separators.to_owned());
+        Ok(Compound::Read { names, raw, separators, body: self.body()? })
     }
+}
+
+/// Whether a text is no character between fields, or one that means nothing else.
+fn separates(text: &str) -> bool {
+    text.len() <= 1
+        && text.bytes().all(|b| b.is_ascii_punctuation() && b != b'\\' || matches!(b, b' ' | b'\t'))
 }
 
 /// Whether a word is known when nothing else is.
