@@ -50,6 +50,10 @@ pub(crate) struct Program {
     /// The program that does it in its place: it gets the operands alone.
     #[serde(default)]
     pub(crate) instead: Option<String>,
+    /// It reads files from their beginning to their end and tells nothing else of them, so that any may be one that is
+    /// made of commands.
+    #[serde(default)]
+    pub(crate) streams: bool,
     /// It is no program but the shell's own: `bash` runs it, word for word.
     #[serde(default)]
     pub(crate) shell: bool,

@@ -83,6 +83,8 @@ pub(crate) enum Misfit {
     Revision,
     #[error("is only known when the command runs")]
     Late,
+    #[error("is a file made of commands, of which no more than what is in it may be looked at")]
+    Made,
     #[error("is not {0}")]
     Not(&'static str),
 }
@@ -210,7 +212,10 @@ impl Kind {
                 | Self::Commit
                 | Self::History
         );
+        let reads = matches!(self, Self::File | Self::Listed | Self::Tree | Self::Searched | Self::Regular);
         match (self, mark) {
+            (_, Mark::Made) if reads && text.starts_with(Mark::Made.character()) => Ok(()),
+            (_, Mark::Made) => Err(Misfit::Made),
             (Self::Text | Self::Inert, _) => Ok(()),
             (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
             (Self::Revision | Self::Commit | Self::History, Mark::Revision) => {

@@ -47,7 +47,8 @@ pub use ground::{Ground, is_public};
 pub use judge::{Judge, Judgement, Unsettled, Verdict};
 pub use members::{Member, Members, members};
 pub use plan::{
-    Action, Body, Gather, Group, Input, Late, Link, Output, Plan, Process, Redirect, Stage, Step,
+    Action, Body, Gather, Group, Input, Late, Link, Made, Output, Plan, Printed, Process, Redirect, Stage,
+    Step,
 };
 pub use repository::{
     is_harmless as is_harmless_setting, what_is_linked, what_misleads, what_reveals, without_password,

@@ -2,7 +2,7 @@
 //! no command can hold.
 
 use crate::secret;
-use crate::syntax::{Command, Pipeline, Script, Simple, Word};
+use crate::syntax::{Command, Pipeline, Script, Simple, Substitution, Word};
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,13 +13,15 @@ pub(crate) enum Mark {
     Path,
     /// It names a revision.
     Revision,
+    /// What follows is what a file holds that Del makes for the command.
+    Made,
 }
 
 /// So many words are tried where any number may come.
 pub(crate) const MOST: usize = 3;
 
 /// The least known one first.
-const MARKS: [Mark; 3] = [Mark::Text, Mark::Path, Mark::Revision];
+const MARKS: [Mark; 4] = [Mark::Text, Mark::Path, Mark::Revision, Mark::Made];
 
 impl Mark {
     pub(crate) fn character(self) -> char {
@@ -27,7 +29,13 @@ impl Mark {
             Self::Text => '\u{f0000}',
             Self::Path => '\u{f0001}',
             Self::Revision => '\u{f0002}',
+            Self::Made => '\u{f0003}',
         }
+    }
+
+    /// A word of this and a text.
+    pub(crate) fn before(self, text: &str) -> String {
+        format!("{}{text}", self.character())
     }
 
     /// What is known of the least known value in `text`, if there is one.
@@ -87,7 +95,10 @@ impl Mark {
 impl Pipeline {
     /// The pipeline as it may become, as far as that is known before its substitutions are worked out.
     pub(crate) fn marked(&self) -> impl Iterator<Item = Self> {
-        let samples = |script: &Script| Mark::of_script(script).samples(script);
+        let samples = |substitution: Substitution<'_>| match substitution {
+            Substitution { is_file: true, .. } => vec![String::new()],
+            Substitution { script, .. } => Mark::of_script(script).samples(script),
+        };
         let samples: Vec<_> = self.outputs().into_iter().map(samples).collect();
         let most = samples.iter().map(Vec::len).max().unwrap_or(1);
         (0..most).map(move |n| {

@@ -96,8 +96,8 @@ pub struct Late {
 /// The values that a command waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gather {
-    /// What each of these prints, without the newlines at its end. They run in the order in which they stand.
-    Outputs(Vec<Plan>),
+    /// What each of these prints. They run in the order in which they stand.
+    Outputs(Vec<Printed>),
     /// The lines of the input, one after the other: the command is settled for each of them.
     Lines {
         /// Whether backslashes are characters.
@@ -118,6 +118,24 @@ pub enum Gather {
         /// The status when one of the runs failed.
         failed: u8,
     },
+}
+
+/// What commands print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// The commands.
+    pub plan: Plan,
+    /// Whether all of it is wanted, for a file. Else it is without the newlines at its end.
+    pub whole: bool,
+}
+
+/// A file that is made for a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Which of the arguments is to be its path.
+    pub argument: usize,
+    /// What is in it.
+    pub text: String,
 }
 
 /// What becomes of the values.
@@ -149,6 +167,8 @@ pub struct Process {
     pub program: Option<PathBuf>,
     /// Its arguments, without its name.
     pub arguments: Vec<String>,
+    /// Files that some of them have to name.
+    pub made: Vec<Made>,
     /// The whole environment: no other variable reaches it.
     pub environment: Vec<(String, String)>,
     /// Where it runs.

@@ -1,6 +1,7 @@
 //! From commands to a plan of programs, as far as all that they do is known to be harmless.
 
 mod late;
+mod mode;
 pub(crate) mod prefix;
 pub(crate) mod process;
 mod xargs;
@@ -9,11 +10,11 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use crate::mark::{self, Mark};
-use crate::plan::{Action, Body, Gather, Group, Late, Plan, Stage, Step, Then};
+use crate::plan::{Action, Body, Gather, Group, Late, Plan, Printed, Stage, Step, Then};
 use crate::reason::Reason;
 use crate::scene::Scene;
 use crate::search::Search;
-use crate::syntax::{Command, Compound, Link, Pipeline, Redirection, Script, Simple, Word};
+use crate::syntax::{Command, Compound, Link, Pipeline, Redirection, Script, Simple, Substitution, Word};
 
 /// More programs than this are not planned, the rounds of loops counted.
 const MAX_PROCESSES: usize = 1_000;
@@ -120,12 +121,14 @@ impl<'a> Planner<'a> {
         Ok(vec![late.stage()])
     }
 
-    fn outputs(&mut self, scripts: &[&Script], scene: &Scene) -> Result<Vec<Plan>, Reasons> {
-        let plan = |script: &&Script| match mark::unanswered(script) {
+    fn outputs(&mut self, outputs: &[Substitution<'_>], scene: &Scene) -> Result<Vec<Printed>, Reasons> {
+        let printed = |Substitution { script, is_file }: &Substitution<'_>| match mark::unanswered(script)
+            .filter(|_| !is_file)
+        {
             Some(name) => Err(vec![Reason::Answer(name)]),
-            None => self.script(script, &mut scene.apart()),
+            None => Ok(Printed { plan: self.script(script, &mut scene.apart())?, whole: *is_file }),
         };
-        scripts.iter().map(plan).collect()
+        outputs.iter().map(printed).collect()
     }
 
     /// The stages of a pipeline whose words are known, or marked.
@@ -269,8 +272,8 @@ impl<'a> Planner<'a> {
             return Err(vec![Reason::Perhaps]);
         }
         match change {
-            Change::Mode(simple) => strict(simple).ok_or_else(|| vec![Reason::Wrapper("set")]),
-            Change::Exit(simple) => exit(simple).ok_or_else(|| vec![Reason::Wrapper("exit")]),
+            Change::Mode(simple) => mode::strict(simple).ok_or_else(|| vec![Reason::Wrapper("set")]),
+            Change::Exit(simple) => mode::exit(simple).ok_or_else(|| vec![Reason::Wrapper("exit")]),
             Change::Directory(simple) => {
                 let path = self.directory(simple, scene).map_err(|reason| vec![reason])?;
                 Ok(Action::Enter(path))
@@ -293,7 +296,7 @@ impl<'a> Planner<'a> {
                 if assignment.value.pieces.len() != 1 || pipeline.negated {
                     return Err(vec![Reason::Unsure(assignment.name.clone())]);
                 }
-                let samples = Mark::of_script(output).samples(output);
+                let samples = Mark::of_script(output.script).samples(output.script);
                 let plans = self.outputs(&outputs, scene)?;
                 let rest = Script { pipelines: script.pipelines[place + 1..].to_vec() };
                 let then = Then::Set { name: assignment.name.clone(), rest };
@@ -360,43 +363,4 @@ impl<'a> Change<'a> {
             }
         }
     }
-}
-
-/// `set` with the options that end commands early.
-fn strict(simple: &Simple) -> Option<Action> {
-    let words = plain(simple)?;
-    let (mut ends, mut whole) = (false, false);
-    let mut words = words.iter().skip(1);
-    while let Some(word) = words.next() {
-        let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?;
-        for letter in letters.chars() {
-            match letter {
-                'e' => ends = true,
-                // Variables that are not set ask anyway.
-                'u' => {}
-                'o' => match *words.next()? {
-                    "pipefail" => whole = true,
-                    "errexit" => ends = true,
-                    "nounset" => {}
-                    _ => return None,
-                },
-                _ => return None,
-            }
-        }
-    }
-    (simple.words.len() > 1).then_some(Action::Strict { ends, whole })
-}
-
-fn exit(simple: &Simple) -> Option<Action> {
-    match plain(simple)?.as_slice() {
-        [_] => Some(Action::Exit(None)),
-        [_, status] => status.parse().ok().map(Some).map(Action::Exit),
-        _ => None,
-    }
-}
-
-/// The words of a command that has nothing else.
-fn plain(simple: &Simple) -> Option<Vec<&str>> {
-    let bare = simple.assignments.is_empty() && simple.redirections.is_empty();
-    simple.words.iter().map(Word::literal).collect::<Option<_>>().filter(|_| bare)
 }

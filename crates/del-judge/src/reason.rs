@@ -54,6 +54,8 @@ pub(crate) enum Reason {
     Form,
     #[error("`{0}` is the program's whole name, or else something else would run")]
     Path(String),
+    #[error("`{0}` may tell more of a file that is made of commands than what is in it")]
+    Made(String),
     #[error("`{0}` is none of the programs whose output is put into words")]
     Answer(String),
     #[error("it would run more than {0} programs")]

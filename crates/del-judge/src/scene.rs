@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::ground::Ground;
 use crate::reason::Reason;
-use crate::syntax::{Command, Pipeline, Script, VARIABLES, Word, is_own_name};
+use crate::syntax::{Command, Pipeline, Substitution, VARIABLES, Word, is_own_name};
 
 /// What is known where a command stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,12 +80,15 @@ impl Scene {
 
     /// The pipeline with the outputs that are known without running anything.
     pub(crate) fn with_known_outputs(&self, pipeline: &Pipeline) -> Pipeline {
-        let known: Vec<_> = pipeline.outputs().into_iter().map(|script| self.output(script)).collect();
+        let known: Vec<_> = pipeline.outputs().into_iter().map(|output| self.output(output)).collect();
         if known.iter().all(Option::is_none) { pipeline.clone() } else { pipeline.with_outputs(known, None) }
     }
 
-    fn output(&self, script: &Script) -> Option<String> {
+    fn output(&self, Substitution { script, is_file }: Substitution<'_>) -> Option<String> {
         let [pipeline] = script.pipelines.as_slice() else { return None };
+        if is_file {
+            return None;
+        }
         let [Command::Simple(simple)] = pipeline.commands.as_slice() else { return None };
         if !simple.assignments.is_empty() || pipeline.negated {
             return None;

@@ -115,10 +115,19 @@ pub(crate) enum Piece {
     Variable { name: String, quoted: bool },
     /// `$(…)`, between double quotes or not.
     Output { script: Box<Script>, quoted: bool },
+    /// `<(…)`: a file with what these print. It is a word of its own.
+    File(Box<Script>),
     /// `$((…))` with names in it.
     Sum(String),
     /// A value that stands outside of quotes: blanks divide it, and wildcards in it match.
     Value(String),
+}
+
+/// Commands whose output stands in a word, or in a file that the word names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Substitution<'a> {
+    pub(crate) script: &'a Script,
+    pub(crate) is_file: bool,
 }
 
 /// Variables whose values are known before anything runs.
@@ -184,7 +193,9 @@ pub(crate) enum Cause {
     Bracket,
     #[error("a word of the shell's own language")]
     Keyword,
-    #[error("parentheses that are not read: functions, lists, arithmetic and files made of commands")]
+    #[error(
+        "parentheses that are not read: functions, lists, arithmetic, and files that are parts of words or written to"
+    )]
     Parenthesis,
     #[error("a command inside of commands without its beginning or end")]
     Nesting,

@@ -194,6 +194,7 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
             Piece::Variable { .. }
             | Piece::Choice(_)
             | Piece::Output { .. }
+            | Piece::File(_)
             | Piece::Sum(_)
             | Piece::Value(_) => {}
             Piece::Set { others, ranges } => {

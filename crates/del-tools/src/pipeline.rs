@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use del_judge::{Judge, Plan};
 use process_wrap::std::ChildWrapper;
+use tempfile::NamedTempFile;
 
 use crate::control::Control;
 use crate::process::{Ended, GRACE, How, Pipes, Stream, TICK};
@@ -102,6 +103,8 @@ struct Running {
     child: Box<dyn ChildWrapper>,
     session: Session,
     ended: Option<ExitStatus>,
+    /// Files that were made for it, which go when all is over.
+    _files: Vec<NamedTempFile>,
 }
 
 impl Crew {
@@ -110,14 +113,18 @@ impl Crew {
     }
 
     /// Takes in a program that `start` starts, and returns its number.
-    fn add(&self, start: impl FnOnce() -> io::Result<Box<dyn ChildWrapper>>) -> io::Result<usize> {
+    fn add(
+        &self,
+        files: Vec<NamedTempFile>,
+        start: impl FnOnce() -> io::Result<Box<dyn ChildWrapper>>,
+    ) -> io::Result<usize> {
         let mut hands = self.hands();
         if hands.stopped {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let child = start()?;
         let session = Session::led_by(child.id());
-        hands.running.push(Running { child, session, ended: None });
+        hands.running.push(Running { child, session, ended: None, _files: files });
         Ok(hands.running.len() - 1)
     }
 

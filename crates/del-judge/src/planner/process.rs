@@ -8,7 +8,7 @@ use crate::arguments;
 use crate::catalog::{Catalog, Program};
 use crate::ground::{Forbidden, Found, Ground};
 use crate::mark::Mark;
-use crate::plan::{Input, Process, Redirect};
+use crate::plan::{Input, Made, Process, Redirect};
 use crate::reason::Reason;
 use crate::repository;
 use crate::scene::Scene;
@@ -44,8 +44,10 @@ impl Planner<'_> {
         let (search::Found::At(path), Some(program)) = (found, program) else { return Err(wrapper()) };
         let mut arguments: Vec<String> = words[1..at].iter().map(|word| (*word).to_owned()).collect();
         arguments.push(program.to_owned());
+        let place = |made: Made| Made { argument: made.argument + arguments.len(), ..made };
+        let made = inner.made.into_iter().map(place).collect();
         arguments.extend_from_slice(&inner.arguments);
-        Ok(Process { name: words[0].to_owned(), program: Some(path), arguments, ..inner })
+        Ok(Process { name: words[0].to_owned(), program: Some(path), arguments, made, ..inner })
     }
 
     /// A known program as it is started at all, without arguments of its own.
@@ -56,6 +58,7 @@ impl Planner<'_> {
             name: name.to_owned(),
             program: Some(program),
             arguments: known.arguments.inject.clone(),
+            made: Vec::new(),
             environment: environment(self.variables(ground), known, &[]),
             directory: ground.directory().to_owned(),
             input: None,
@@ -136,7 +139,15 @@ impl Planner<'_> {
         let (input, outputs) = self.redirections(&simple.redirections, scene)?;
         let directory = if known.nowhere { Path::new("/") } else { ground.directory() }.to_owned();
         let environment = environment(variables, known, &simple.assignments);
-        Ok(Process { name, program, arguments, environment, directory, input, outputs })
+        let is_made = |(at, word): (usize, &String)| {
+            let text = word.strip_prefix(Mark::Made.character())?.to_owned();
+            Some(Made { argument: at, text })
+        };
+        let made: Vec<Made> = arguments.iter().enumerate().filter_map(is_made).collect();
+        if !(made.is_empty() || known.streams) {
+            return Err(Reason::Made(name));
+        }
+        Ok(Process { name, program, arguments, made, environment, directory, input, outputs })
     }
 
     /// The words that words become.
@@ -196,6 +207,9 @@ impl Planner<'_> {
         let words = self.words(std::slice::from_ref(word), scene)?;
         let [path] = words.as_slice() else { return Err(Reason::Divided(word.unmatched())) };
         let forbidden = |forbidden| Reason::Input { path: path.clone(), forbidden };
+        if let Some(text) = path.strip_prefix(Mark::Made.character()) {
+            return Ok(Input::Text(text.to_owned()));
+        }
         let looked = match Mark::within(path) {
             Some(Mark::Path) => Mark::filled(path),
             Some(_) => return Err(Reason::Value(word.unmatched())),

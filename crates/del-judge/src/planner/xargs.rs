@@ -80,6 +80,12 @@ impl Planner<'_> {
         replace: Option<String>,
         scene: &Scene,
     ) -> Result<Stage, Reason> {
+        // What is in such a file is no place for a name.
+        let is_made =
+            |word: &Word| word.literal().is_some_and(|text| text.starts_with(Mark::Made.character()));
+        if simple.words.iter().any(is_made) {
+            return Err(Reason::Made("xargs".to_owned()));
+        }
         let most = match gather {
             // A program that takes one name may do something else with a second and a third.
             Gather::Words { at_once, .. } => at_once.min(MOST),

@@ -16,9 +16,12 @@ impl Script {
         let known = |piece: &Piece| match piece {
             Piece::Text(_) | Piece::Any | Piece::One => true,
             Piece::Variable { name, .. } => VARIABLES.contains(&name.as_str()),
-            Piece::Set { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Sum(_) | Piece::Value(_) => {
-                false
-            }
+            Piece::Set { .. }
+            | Piece::Choice(_)
+            | Piece::Output { .. }
+            | Piece::File(_)
+            | Piece::Sum(_)
+            | Piece::Value(_) => false,
         };
         let is_flat = |command: &Command| match command {
             Command::Simple(simple) => !simple.words.is_empty(),

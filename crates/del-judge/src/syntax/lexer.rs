@@ -173,7 +173,13 @@ impl Lexer<'_> {
         self.skip();
         let at = self.at;
         let Some(c) = self.peek() else { return Ok(None) };
-        let token = if is_operator(c) { Token::Operator(self.operator()?) } else { self.word()? };
+        let token = if self.rest.as_str().starts_with("<(") {
+            Token::Word(self.file()?)
+        } else if is_operator(c) {
+            Token::Operator(self.operator()?)
+        } else {
+            self.word()?
+        };
         Ok(Some((at, token)))
     }
 
@@ -259,6 +265,10 @@ impl Lexer<'_> {
             }
         }
         let word = word.finish(start..self.offset());
+        // In the middle of a word a file's name is a part of it.
+        if self.rest.as_str().starts_with("<(") {
+            return self.unclear(Cause::Parenthesis);
+        }
         let redirects = matches!(self.peek(), Some('<' | '>'));
         let digits = word.bare().filter(|text| !text.is_empty());
         if redirects && let Some(digits) = digits.filter(|text| text.bytes().all(|b| b.is_ascii_digit())) {

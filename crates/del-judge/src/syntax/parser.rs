@@ -202,7 +202,7 @@ impl Parser {
         }
         match (operator, descriptor) {
             (Operator::Less, None | Some(0)) => return Ok(Redirection::Input(word)),
-            (Operator::HereString, None | Some(0)) => {
+            (Operator::HereString, None | Some(0)) if !word.is_file() => {
                 let mut word = word.undivided();
                 word.pieces.push(Piece::Text("\n".to_owned()));
                 return Ok(Redirection::Text(word));

@@ -1,7 +1,7 @@
 //! Words: what they hold, and what they become once values are known.
 
 use super::{
-    Assignment, Command, Compound, Piece, Pipeline, Redirection, Script, Simple, VARIABLES, Word, sum,
+    Assignment, Command, Compound, Piece, Pipeline, Redirection, Simple, Substitution, VARIABLES, Word, sum,
 };
 use crate::mark::Mark;
 
@@ -32,6 +32,11 @@ impl Word {
         self.literal().filter(|_| !self.quoted)
     }
 
+    /// Whether it is the name of a file with what commands print.
+    pub(super) fn is_file(&self) -> bool {
+        self.has(|piece| matches!(piece, Piece::File(_)))
+    }
+
     /// The word with its wildcards as characters: what the shell leaves when nothing matches.
     pub(crate) fn unmatched(&self) -> String {
         let mut text = String::new();
@@ -51,6 +56,7 @@ impl Word {
                     text.push_str(name);
                 }
                 Piece::Output { .. } => text.push_str("$(…)"),
+                Piece::File(_) => text.push_str("<(…)"),
                 Piece::Sum(sum) => text.extend(["$((", sum, "))"]),
             }
         }
@@ -112,7 +118,7 @@ impl Word {
 
     /// Whether nothing in it waits for the output of a command.
     pub(crate) fn is_worked_out(&self) -> bool {
-        !self.has(|piece| matches!(piece, Piece::Output { .. }))
+        !self.has(|piece| matches!(piece, Piece::Output { .. } | Piece::File(_)))
     }
 
     /// The words that blanks in values make of it, and wildcards in them as such.
@@ -165,9 +171,10 @@ impl Word {
         }
     }
 
-    fn scripts<'a>(&'a self, found: &mut Vec<&'a Script>) {
+    fn substitutions<'a>(&'a self, found: &mut Vec<Substitution<'a>>) {
         found.extend(self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Output { script, .. } => Some(&**script),
+            Piece::Output { script, .. } => Some(Substitution { script, is_file: false }),
+            Piece::File(script) => Some(Substitution { script, is_file: true }),
             _ => None,
         }));
     }
@@ -177,6 +184,7 @@ impl Word {
         for piece in &self.pieces {
             let value = match piece {
                 Piece::Output { quoted, .. } => outputs.next().flatten().map(|text| (text, *quoted)),
+                Piece::File(_) => outputs.next().flatten().map(|text| (Mark::Made.before(&text), true)),
                 Piece::Variable { name, quoted } if name == "?" => {
                     status.map(|text| (text.to_owned(), *quoted))
                 }
@@ -198,10 +206,10 @@ impl Word {
 
 impl Pipeline {
     /// The substitutions that are worked out before it runs, in their order.
-    pub(crate) fn outputs(&self) -> Vec<&Script> {
+    pub(crate) fn outputs(&self) -> Vec<Substitution<'_>> {
         let mut found = Vec::new();
         for word in self.words() {
-            word.scripts(&mut found);
+            word.substitutions(&mut found);
         }
         found
     }

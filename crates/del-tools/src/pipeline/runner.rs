@@ -1,13 +1,14 @@
 //! Working off a plan.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use del_judge::{Action, Body, Gather, Group, Late, Link, Plan, Process, Stage, Step, Unsettled};
+use del_judge::{Action, Body, Gather, Group, Late, Link, Plan, Printed, Process, Stage, Step, Unsettled};
+use tempfile::NamedTempFile;
 
 use super::streams::{Sink, Source, Streams};
 use crate::limits::Limits;
@@ -183,14 +184,21 @@ impl Runner<'_> {
         let reach = self.means.sandbox.reach_of(started_by(process).unwrap_or(program), &process.directory);
         let limits = Limits::silent(self.beside);
         let mut command = self.means.sandbox.command(program, reach, limits);
-        command.args(&process.arguments).current_dir(&process.directory).env_clear();
+        let mut arguments = process.arguments.clone();
+        let mut files = Vec::new();
+        for made in &process.made {
+            let file = file_of(&made.text, self.means.sandbox.scratch())?;
+            arguments[made.argument] = file.path().to_string_lossy().into_owned();
+            files.push(file);
+        }
+        command.args(arguments).current_dir(&process.directory).env_clear();
         command.envs(process.environment.iter().map(|(name, value)| (name, value)));
         if let Some(attributes) = self.means.sandbox.attributes() {
             command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "core.attributesFile");
             command.env("GIT_CONFIG_VALUE_0", attributes);
         }
         command.stdin(streams.input.stdio()).stdout(streams.out.stdio()).stderr(streams.err.stdio());
-        self.crew.add(|| self.means.sandbox.spawn(command, reach, limits)).map(Begun::Program)
+        self.crew.add(files, || self.means.sandbox.spawn(command, reach, limits)).map(Begun::Program)
     }
 
     fn group(
@@ -226,12 +234,16 @@ impl Runner<'_> {
     /// Gathers what a command waits for, and runs what the judge makes of it.
     fn late(self, late: &Late, streams: Streams, status: ExitStatus, mode: Mode) -> io::Result<ExitStatus> {
         match &late.gather {
-            Gather::Outputs(plans) => {
+            Gather::Outputs(printed) => {
                 let mut values = Vec::new();
                 let mut last = status;
-                for plan in plans {
-                    let (value, ended) = self.output(plan, &streams, last)?;
-                    values.push(value);
+                for Printed { plan, whole } in printed {
+                    let (text, ended) = self.output(plan, &streams, last)?;
+                    if *whole {
+                        values.push(text);
+                        continue;
+                    }
+                    values.push(text.replace('\0', "").trim_end_matches('\n').to_owned());
                     last = ended;
                 }
                 self.settled(late.settle(self.means.judge, &values, code(status)), &streams, last, mode)
@@ -324,9 +336,18 @@ impl Runner<'_> {
             let text = gather::text(Source::Pipe(reader), self.crew);
             (text, worker.join().unwrap_or_else(|_| Err(io::Error::other("a group broke down"))))
         });
-        let text = text?.replace('\0', "");
-        Ok((text.trim_end_matches('\n').to_owned(), ended?))
+        Ok((text?, ended?))
     }
+}
+
+/// A file with this text where commands that only look find it.
+fn file_of(text: &str, scratch: Option<&Path>) -> io::Result<NamedTempFile> {
+    let mut file = match scratch {
+        Some(scratch) => NamedTempFile::new_in(scratch)?,
+        None => NamedTempFile::new()?,
+    };
+    file.write_all(text.as_bytes())?;
+    Ok(file)
 }
 
 /// The program that another one starts.

@@ -2,7 +2,7 @@
 
 use super::{Builder, Lexer, MAX_DEPTH};
 use crate::syntax::parser::script;
-use crate::syntax::{Cause, Piece, Script, Unclear, sum};
+use crate::syntax::{Cause, Piece, Script, Unclear, Word, sum};
 
 impl Lexer<'_> {
     /// A `$` outside of quotes begins a quote or an expansion, or is itself at the end of a word.
@@ -99,6 +99,18 @@ impl Lexer<'_> {
         let (tokens, closed) = self.tokens()?;
         self.depth -= 1;
         if closed { script(tokens, self.at) } else { self.unclear(Cause::Parenthesis) }
+    }
+
+    /// `<(…)`, which has to be a whole word.
+    pub(super) fn file(&mut self) -> Result<Word, Unclear> {
+        let start = self.offset();
+        self.pass(2);
+        let script = self.substitution()?;
+        if !(self.ends() || self.peek().is_some_and(|c| matches!(c, ';' | '|' | '&' | ')'))) {
+            return self.unclear(Cause::Parenthesis);
+        }
+        let pieces = vec![Piece::File(Box::new(script))];
+        Ok(Word { pieces, plain: 0, quoted: true, span: start..self.offset() })
     }
 
     /// `$'...'` with the simplest of its escapes.

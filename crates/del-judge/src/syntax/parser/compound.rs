@@ -66,7 +66,7 @@ impl Parser {
         }
         let mut words = Vec::new();
         while let Some((_, Token::Word(word))) =
-            self.tokens.next_if(|(_, token)| matches!(token, Token::Word(_)))
+            self.tokens.next_if(|(_, token)| matches!(token, Token::Word(word) if !word.is_file()))
         {
             words.push(word);
         }
