@@ -109,7 +109,7 @@ pub(crate) fn name(word: &str) -> &str {
 /// Texts that a command hands to a shell, or evaluates itself.
 pub(crate) fn texts(rough: &Rough, commands: &[Rough], budget: &mut Budget) -> Vec<String> {
     let mut texts = Vec::new();
-    let (mut is_fed, mut is_joined) = (false, false);
+    let (mut is_fed, mut is_joined, mut is_handed) = (false, false, false);
     for words in begun(&rough.words, budget) {
         let Some((program, words)) = words.split_first() else { continue };
         let program = name(program);
@@ -150,10 +150,57 @@ pub(crate) fn texts(rough: &Rough, commands: &[Rough], budget: &mut Budget) -> V
                 let worked_out = |word: &&String| word.contains('[') && word.contains(['`', '$']);
                 texts.extend(words.iter().filter(worked_out).cloned());
             }
+            "awk" | "gawk" | "mawk" | "nawk" if !std::mem::replace(&mut is_handed, true) => {
+                texts.extend(words.iter().flat_map(|word| run_by_awk(word)));
+            }
+            // What stands behind is among the words of the first.
+            _ if takes_commands(program) && !std::mem::replace(&mut is_handed, true) => {
+                texts.extend(handed(program, words));
+            }
             _ => {}
         }
     }
     texts
+}
+
+/// Options whose values programs hand to a shell.
+const HANDED: [(&str, &[&str]); 11] = [
+    ("tar", &["--to-command", "--checkpoint-action=exec", "--use-compress-program", "-I", "--rsh-command"]),
+    ("rsync", &["--rsh", "-e"]),
+    ("sort", &["--compress-program"]),
+    ("rg", &["--pre", "--hostname-bin"]),
+    ("man", &["--pager", "-P"]),
+    ("make", &["--eval"]),
+    ("ssh", &["-oProxyCommand", "ProxyCommand", "-oLocalCommand", "LocalCommand"]),
+    ("vim", &["-c", "--cmd", "+"]),
+    ("nvim", &["-c", "--cmd", "+"]),
+    ("vi", &["-c", "+"]),
+    ("ex", &["-c", "+"]),
+];
+
+fn takes_commands(program: &str) -> bool {
+    HANDED.iter().any(|(own, _)| *own == program)
+}
+
+/// What stands behind such options, in the same word or the next, without the sign by which it is one for the shell.
+fn handed(program: &str, words: &[String]) -> Vec<String> {
+    let options = HANDED.iter().filter(|(own, _)| *own == program).flat_map(|(_, options)| *options);
+    let values = options.flat_map(|option| {
+        words.iter().enumerate().filter_map(move |(at, word)| {
+            let attached = word.strip_prefix(option)?.trim_start_matches('=');
+            let value = if attached.is_empty() { words.get(at + 1)? } else { attached };
+            Some(value.trim_start_matches([':', '!']).to_owned())
+        })
+    });
+    values.collect()
+}
+
+/// The strings of a program of awk that may run some of them.
+fn run_by_awk(program: &str) -> Vec<String> {
+    if !["system", "|"].iter().any(|sign| program.contains(sign)) {
+        return Vec::new();
+    }
+    program.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// Whether a program's name is a pattern.
@@ -236,6 +283,8 @@ mod tests {
             format!("eval {}", "xargs ".repeat(2_500)),
             format!("parallel {}", "parallel ".repeat(2_500)),
             format!("echo '{}' | nice {}", "a ".repeat(5_000), "sh ".repeat(250)),
+            format!("nice {}'{}'", "awk ".repeat(250), "|\"a\"".repeat(1_000)),
+            format!("nice {}", "tar -I ".repeat(1_000)),
         ] {
             assert!(size(&command) <= 2 * command.len(), "{}", &command[..20]);
             assert!(members(&command).hidden.len() < 1_000);
@@ -281,6 +330,17 @@ mod tests {
             "time -p touch X",
             "if time -p A=b touch X; then ls; fi",
             "hyperfine 'touch X'",
+            "awk 'BEGIN { system(\"touch X\") }'",
+            "nice gawk '{ print $1 | \"touch X\" }' a",
+            "tar xf a.tar --to-command='touch X'",
+            "tar cf a b --checkpoint=1 --checkpoint-action=exec='touch X'",
+            "tar -I 'touch X' -cf a b",
+            "vim -es -c q -c '!touch X'",
+            "ex '+!touch X' a",
+            "ssh -o ProxyCommand='touch X' a",
+            "make --eval='x:;touch X' x",
+            "rsync -e 'touch X' a b:c",
+            "sort --compress-program 'touch X' a",
             "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch X",
             "hash -p /usr/bin/touch x; x X",
             "compgen -C 'touch X'",
@@ -309,7 +369,13 @@ mod tests {
         ] {
             assert!(members(command).any(&push, false), "{command}");
         }
-        for command in ["ls | xargs -I% git add %", "xargs git log", "watch git log"] {
+        for command in [
+            "ls | xargs -I% git add %",
+            "xargs git log",
+            "watch git log",
+            "awk '{ print \"git push\" }' a > b",
+            "tar cf a -C git push",
+        ] {
             assert!(!members(command).any(&push, false), "{command}");
         }
     }
