@@ -106,7 +106,11 @@ impl Engine {
             if io.look - io.at > MAX_HEADER * usize::from(header.marks.max(1)) {
                 return self.no_header(io);
             }
-            let plain = is_word(byte) || (byte.is_ascii_whitespace() && !channels.ends_header(byte));
+            // Behind a token a sign that follows a word is a slip in it.
+            let slip = header.marks > 0 && !channels.known && is_word(io.bytes[io.look.max(1) - 1]);
+            let plain = is_word(byte)
+                || (byte.is_ascii_whitespace() && !channels.ends_header(byte))
+                || (slip && matches!(byte, b'?' | b'!' | b'.' | b',' | b';'));
             if header.scan.is_fresh() && plain {
                 if !header.lead.step(byte, to) && (header.marks == 0 || to.is_empty()) {
                     if header.origin == Origin::Start && io.look == io.at && !channels.bare.is_empty() {

@@ -250,7 +250,12 @@ impl Lookahead<'_> {
         let rest = &self.text.as_bytes()[found.end..];
         let word = rest.iter().take(MAX_WORD).take_while(|byte| is_word(**byte)).count();
         self.work += word as u64;
-        match self.follow(found.end + word + usize::from(rest.get(word) == Some(&b'>'))) {
+        let end = match rest.get(word..) {
+            Some([b'/', b'>', ..]) => 2,
+            Some([b'>', ..]) => 1,
+            _ => 0,
+        };
+        match self.follow(found.end + word + end) {
             Follow::More => Verdict::More,
             Follow::Found(Found { delimiter: Delimiter::Field | Delimiter::Call(_), start, .. }) => {
                 self.ends_unclosed(found, border, start)

@@ -68,7 +68,9 @@ impl<'h> Said<'h> {
                     said.recipient = channels.joined(word);
                 }
                 _ if std::mem::take(&mut author) => said.author = Some(word),
-                _ if std::mem::take(&mut channel) => said.channel = Some(word),
+                _ if std::mem::take(&mut channel) => {
+                    said.channel = word.split(['?', '!', '.', ',', ';']).next()
+                }
                 _ => said.content = Some(word),
             }
         }

@@ -96,7 +96,8 @@ impl Engine {
         // A mark that is a whole tag; of any other, what goes on behind it would be left over.
         let tag = io.bytes[end - 1] == b'>';
         let alone = matches!(before, b'\n' | b'>')
-            && behind.is_some_and(|byte| matches!(byte, b'\n' | b'<') || (tag && is_word(byte)));
+            && behind
+                .is_some_and(|byte| matches!(byte, b'\n' | b'<') || (tag && (is_word(byte) || byte == b'[')));
         // A sentence goes on behind a mark, and not with the next mark, or with a bracket; and it is more than a mark and the
         // end of its line.
         let nothing = matches!(ends, b'.' | b'!' | b'?') && behind == Some(b'\n');
