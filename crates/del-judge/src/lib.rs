@@ -29,6 +29,7 @@ mod mark;
 mod members;
 mod plan;
 mod planner;
+mod printed;
 mod reason;
 mod repository;
 mod rough;

@@ -9,8 +9,9 @@ mod xargs;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-use crate::mark::{self, Mark};
+use crate::mark::Mark;
 use crate::plan::{Action, Body, Gather, Group, Late, Plan, Printed, Stage, Step, Then};
+use crate::printed;
 use crate::reason::Reason;
 use crate::scene::Scene;
 use crate::search::Search;
@@ -122,7 +123,7 @@ impl<'a> Planner<'a> {
     }
 
     fn outputs(&mut self, outputs: &[Substitution<'_>], scene: &Scene) -> Result<Vec<Printed>, Reasons> {
-        let printed = |Substitution { script, is_file }: &Substitution<'_>| match mark::unanswered(script)
+        let printed = |Substitution { script, is_file }: &Substitution<'_>| match printed::unanswered(script)
             .filter(|_| !is_file)
         {
             Some(name) => Err(vec![Reason::Answer(name)]),

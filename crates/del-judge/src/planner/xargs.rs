@@ -2,8 +2,9 @@
 //! other program itself, with those that may be looked at.
 
 use super::Planner;
-use crate::mark::{MOST, Mark};
+use crate::mark::Mark;
 use crate::plan::{Gather, Late, Redirect, Stage, Then};
+use crate::printed::MOST;
 use crate::reason::Reason;
 use crate::scene::Scene;
 use crate::syntax::{Command, Output, Simple, Word};
