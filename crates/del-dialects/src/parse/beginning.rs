@@ -3,6 +3,7 @@
 use super::channels::Origin;
 use super::opening::Opening;
 use super::plan::{Opener, Walk};
+use super::tail::{byte_before, is_behind_an_object};
 use super::{Engine, Flow, Io};
 use crate::dialect::is_token;
 use crate::scan::Match;
@@ -28,18 +29,15 @@ struct Spot {
 impl Engine {
     fn spot(&self, io: &Io<'_>, Match { start, end, .. }: Match, before: [u8; 2]) -> Spot {
         let fresh = self.text.fresh;
-        let third = || self.tail_before(io, start).byte(3);
+        let tail = &self.position.tail;
         // Behind a key in quotes it is data.
         let announced = match before {
-            [b':', b' '] => !matches!(third(), b'"' | b'\''),
+            [b':', b' '] => !matches!(byte_before(io.bytes, tail, start, 3), b'"' | b'\''),
             [b'.' | b'!' | b'?', b' '] => true,
             _ => false,
         };
-        let behind_object = match before {
-            [_, b'}'] | [b'}', b' '] => true,
-            [b',' | b';', b' '] => third() == b'}',
-            _ => false,
-        };
+        let behind_object =
+            matches!(before, [_, b'}'] | [b'}', b' ']) || is_behind_an_object(io.bytes, tail, start);
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let bracket = matches!(&io.bytes[start..end], b"{" | b"[");
         let cites = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(io.base + start as u64);

@@ -43,12 +43,23 @@ impl Tail {
 /// So many blanks may indent a line.
 const MAX_INDENT: usize = 16;
 
-/// The two bytes before `at` in a text that `tail` stands before; those that indent its line are passed over.
-pub(super) fn before(text: &[u8], tail: &Tail, at: usize) -> [u8; 2] {
-    let byte = |back: usize| match at.checked_sub(back) {
+/// The byte that stands `back` bytes before `at` in a text that `tail` stands before.
+pub(super) fn byte_before(text: &[u8], tail: &Tail, at: usize, back: usize) -> u8 {
+    match at.checked_sub(back) {
         Some(at) => text[at],
         None => tail.byte(back - at),
-    };
+    }
+}
+
+/// True behind an object and what separates it from another one.
+pub(super) fn is_behind_an_object(text: &[u8], tail: &Tail, at: usize) -> bool {
+    let byte = |back| byte_before(text, tail, at, back);
+    byte(1) == b' ' && matches!(byte(2), b',' | b';') && byte(3) == b'}'
+}
+
+/// The two bytes before `at` in a text that `tail` stands before; those that indent its line are passed over.
+pub(super) fn before(text: &[u8], tail: &Tail, at: usize) -> [u8; 2] {
+    let byte = |back| byte_before(text, tail, at, back);
     let blanks = (1..=MAX_INDENT).take_while(|back| matches!(byte(*back), b' ' | b'\t')).count();
     let indent = if byte(blanks + 1) == b'\n' { blanks } else { 0 };
     [byte(indent + 2), byte(indent + 1)]

@@ -2,7 +2,7 @@
 
 use super::character::first_char;
 use super::plan::{Dropped, MIN_NAMED, is_distinct, is_wordy};
-use super::tail::before;
+use super::tail::{before, is_behind_an_object};
 use super::{Engine, Flow, Io, State};
 use crate::dialect::{is_plain_tag, is_token};
 use crate::fault::FaultKind;
@@ -32,6 +32,7 @@ impl Engine {
                 anywhere
                     || !mark.only_opens
                     || may_begin_line(before(bytes, tail, hit.start))
+                    || is_behind_an_object(bytes, tail, hit.start)
                     || mark.may_open(plan, tools, &io.text[hit.end..])
             };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
@@ -225,5 +226,5 @@ impl Engine {
 /// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
 /// the backtick of code.
 fn may_begin_line(before: [u8; 2]) -> bool {
-    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}' | b',' | b';', b' '])
+    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
 }
