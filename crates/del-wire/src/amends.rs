@@ -8,6 +8,7 @@ use crate::api_error::ApiError;
 use crate::fields::{Fields, list, string};
 use crate::members::Members;
 use crate::responses;
+use crate::roles::Roles;
 
 /// What is changed of the requests for one model. Everything else in them stays byte for byte.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub struct Amends {
     /// Nothing is said of how much effort the model is to make.
     effort: bool,
     thoughts: Thoughts,
+    roles: Roles,
 }
 
 /// What a client asks for by the server's own API, and is told where it is refused.
@@ -67,13 +69,20 @@ impl Amends {
     /// it is about what the client asks for itself.
     #[must_use]
     pub fn after(self, error: &ApiError, request: &str, asked: Wishes) -> Option<Self> {
-        if !matches!(error.status, 400 | 422) || error.is_too_long() {
+        // llama.cpp says so of a chat template that fails.
+        let by_template = error.status == 500;
+        if !matches!(error.status, 400 | 422 | 500) || error.is_too_long() {
             return None;
         }
         let fields = Fields::read(request, "request").ok()?;
         let said = error.message.to_lowercase();
+        let messages = || fields.list("messages").ok().flatten();
         let mut more = self;
-        if said.contains("max_completion_tokens") && fields.has("max_tokens") {
+        if let Some(roles) = messages().and_then(|messages| self.roles.after(&said, &messages)) {
+            more.roles = roles;
+        } else if by_template {
+            return None;
+        } else if said.contains("max_completion_tokens") && fields.has("max_tokens") {
             more.limit = true;
         } else if said.contains("stream_options") && fields.has("stream_options") && !asked.own {
             more.stream_options = true;
@@ -90,9 +99,7 @@ impl Amends {
         {
             more.effort = true;
         } else if said.contains(CONTENT) || names(&said, REASONING) {
-            let messages = fields.list("messages").ok()??;
-            let thought = |json: &&str| json.contains(REASONING);
-            messages.iter().find(|json| thought(json))?;
+            messages()?.iter().find(|json| json.contains(REASONING))?;
             more.thoughts = Thoughts::Nowhere;
         }
         (more != self).then_some(more)
@@ -138,8 +145,14 @@ impl Amends {
             Thoughts::Reasoning => as_it_came,
             Thoughts::Nowhere => false,
         };
-        let Some(messages) = list(json, "messages").ok().filter(|_| !stay) else { return json.to_owned() };
-        let messages: Vec<String> = messages.into_iter().map(|message| self.message(message)).collect();
+        let Ok(messages) = list(json, "messages") else { return json.to_owned() };
+        let arranged = self.roles.arrange(&messages);
+        let messages: Vec<String> = match arranged {
+            None if stay => return json.to_owned(),
+            Some(arranged) if stay => arranged,
+            Some(arranged) => arranged.iter().map(|message| self.message(message)).collect(),
+            None => messages.into_iter().map(|message| self.message(message)).collect(),
+        };
         format!("[{}]", messages.join(","))
     }
 

@@ -91,6 +91,7 @@ pub mod records;
 mod refused;
 pub mod request;
 pub mod responses;
+mod roles;
 pub mod server_api;
 mod spelling;
 pub mod sse;

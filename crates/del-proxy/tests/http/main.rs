@@ -28,6 +28,7 @@ mod own;
 mod passed;
 mod pools;
 mod refusals;
+mod roles;
 mod routes;
 mod servers;
 mod shapes;
