@@ -204,7 +204,9 @@ impl Account {
     ) -> Response<Body> {
         let now = self.begun.elapsed();
         self.note(|record| {
-            (record.status, record.error, record.head) = (response.status().as_u16(), error, Some(now));
+            (record.status, record.head) = (response.status().as_u16(), Some(now));
+            // A short stream may have broken off before its head goes out.
+            record.error = error.or(record.error);
             record.whole = response.body().is_end_stream();
         });
         response.map(|body| Body::new(Counted { body, account: self }))

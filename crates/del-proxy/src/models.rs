@@ -66,22 +66,30 @@ pub(crate) async fn models(
 pub(crate) async fn model(State(proxy): Shared, Path(name): Path<String>, parts: Parts) -> Outcome {
     let setup = proxy.setup();
     let family = Family::of(&parts);
+    let mut own = None;
     if let Some(route) = setup.routes.only() {
+        // A server may know more names than it lists, or tell of none alone.
         let path = parts.uri.path().trim_start_matches("/v1").to_owned();
         if is_of(family, route) {
-            return proxy.pass(&setup, route, &parts, &path, Bytes::new()).await;
-        }
-        // A server may know more names than it lists.
-        if let Ok(known) = said(&proxy, &setup, route, &parts.headers, &path).await
+            let answer = proxy.pass(&setup, route, &parts, &path, Bytes::new()).await?;
+            if answer.status().is_success() {
+                return Ok(answer);
+            }
+            own = Some(answer);
+        } else if let Ok(known) = said(&proxy, &setup, route, &parts.headers, &path).await
             && known["id"].is_string()
         {
             return Ok(Document(shaped(family, known)).into_response());
         }
     }
-    let models = listed(&proxy, &setup, &parts.headers).await?;
-    let model = models.into_iter().find(|model| model["id"] == name);
-    let model = model.ok_or_else(|| Refusal::not_found(format!("there is no model `{name}`")))?;
-    Ok(Document(shaped(family, model)).into_response())
+    let models = listed(&proxy, &setup, &parts.headers).await;
+    let named = |models: Vec<Value>| models.into_iter().find(|model| model["id"] == name);
+    match (models.map(named), own) {
+        (Ok(Some(model)), _) => Ok(Document(shaped(family, model)).into_response()),
+        (_, Some(refused)) => Ok(refused),
+        (Ok(None), None) => Err(Refusal::not_found(format!("there is no model `{name}`"))),
+        (Err(refusal), None) => Err(refusal),
+    }
 }
 
 /// True where the servers of a route list their models as such a client reads them.

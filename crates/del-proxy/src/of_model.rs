@@ -7,6 +7,7 @@ use axum::http::Request;
 use axum::http::request::Parts;
 use serde_json::{Map, Value, json};
 
+use crate::account::Account;
 use crate::proxy::{Proxy, Setup};
 use crate::refusal::Refusal;
 use crate::request::no_object;
@@ -31,11 +32,18 @@ impl OfModel {
         let (parts, body) = request.into_parts();
         let setup = proxy.setup();
         let mut bytes = setup.read(&parts, body).await?;
+        let account = Account::of(&parts);
+        if let Some(account) = account {
+            account.asks(&bytes);
+        }
         let mut body: Map<String, Value> =
             serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let named = names.iter().find_map(|name| body.get(*name)?.as_str());
         let model = named.unwrap_or_default().to_owned();
         let route = setup.routes.of(&model)?;
+        if let Some(account) = account {
+            account.note(|record| record.model = Some(route.target(&model).to_owned()));
+        }
         if route.target(&model) != model {
             body.insert("model".to_owned(), json!(route.target(&model)));
             bytes = Value::Object(body.clone()).to_string().into();

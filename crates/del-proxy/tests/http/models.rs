@@ -108,3 +108,23 @@ async fn clients_of_anthropic_get_what_the_servers_said_in_pages() {
         assert_eq!(refused["error"]["type"], "invalid_request_error", "{query}: {refused}");
     }
 }
+
+/// llama.cpp lists its model and has no path for it.
+#[tokio::test]
+async fn a_model_of_the_list_is_told_where_the_server_tells_of_none_alone() {
+    let stand = Stand::new(Model::new(|seen| match seen.path.as_str() {
+        "/v1/models" => Reply::Whole(
+            200,
+            "",
+            json!({"object": "list", "data": [{"id": "org/m", "object": "model"}]}).to_string(),
+        ),
+        _ => Reply::Whole(404, "", json!({"error": {"message": "File Not Found"}}).to_string()),
+    }))
+    .await;
+    assert_eq!(get(&stand, "/v1/models/org/m", false).await["id"], "org/m");
+    let none = stand.get("/v1/models/none").await;
+    assert_eq!(
+        (none.status().as_u16(), document(none).await["error"]["message"].clone()),
+        (404, json!("File Not Found"))
+    );
+}

@@ -275,3 +275,22 @@ async fn a_collector_that_says_nothing_delays_no_request_and_what_is_lost_is_cou
     let lost = counted.lines().find_map(|line| line.strip_prefix("del_telemetry_lost_total ")).unwrap();
     assert!(lost.parse::<u64>().unwrap() >= 15, "{lost}");
 }
+
+#[tokio::test]
+async fn a_short_stream_that_fails_in_the_middle_and_a_count_are_told() {
+    let page = Page::default();
+    let pieces = [
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n",
+        "data: {\"error\":{\"message\":\"slot died\"}}\n\n",
+    ];
+    let fails = Model::saying(Reply::Stream(vec![pieces.concat().into_bytes()], Then::End));
+    let stand = Stand::with(fails, observed(Lines::new(Style::Json, page.clone()))).await;
+    stand.post(&streamed(weather())).send().await.unwrap().text().await.unwrap();
+    let count = json!({"model": "counted", "messages": [{"role": "user", "content": "Hi."}]}).to_string();
+    let sent = stand.request(reqwest::Method::POST, "/v1/messages/count_tokens").body(count.clone());
+    sent.send().await.unwrap().text().await.unwrap();
+    end(stand).await;
+    let lines = page.lines();
+    assert_eq!((&lines[0]["status"], &lines[0]["error"]), (&json!(200), &json!("upstream_broke_off")));
+    assert_eq!((&lines[1]["model"], &lines[1]["bytes_in"]), (&json!("counted"), &json!(count.len())));
+}
