@@ -2,6 +2,7 @@
 //! calls and results are text in a dialect.
 
 mod message;
+mod own_words;
 mod words;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 
 use self::message::Message;
 pub use self::message::Part;
+use self::own_words::{ANSWER_WITH_RESULT, ONE_CALL, in_words, reminder, text_in_json};
 pub use self::words::Words;
 use crate::error::{WireError, excerpt};
 use crate::failed;
@@ -34,6 +36,8 @@ pub struct Prompt<'a> {
     choice: ToolChoice,
     one_call: bool,
     reminds: bool,
+    /// What a text is to be, where the model calls no tool.
+    form: Option<String>,
     messages: Vec<Message>,
     /// What the user said last.
     question: String,
@@ -63,6 +67,7 @@ impl<'a> Prompt<'a> {
             choice: ToolChoice::Auto,
             one_call: false,
             reminds: false,
+            form: None,
             messages: Vec::new(),
             question: String::new(),
             names: HashMap::new(),
@@ -96,6 +101,13 @@ impl<'a> Prompt<'a> {
     #[must_use]
     pub fn reminding(mut self, reminds: bool) -> Self {
         self.reminds = reminds;
+        self
+    }
+
+    /// An answer without a call is to be JSON, of this schema where there is one.
+    #[must_use]
+    pub fn answering_in_json(mut self, schema: Option<&Value>) -> Self {
+        self.form = Some(text_in_json(schema));
         self
     }
 
@@ -231,7 +243,8 @@ impl<'a> Prompt<'a> {
         };
         let once = self.one_call.then(|| ONE_CALL.to_owned());
         let result = self.reminds.then(|| ANSWER_WITH_RESULT.to_owned());
-        let parts = [Some(about.trim().to_owned()), once, result, demand];
+        let form = self.form.clone().filter(|_| demand.is_none());
+        let parts = [Some(about.trim().to_owned()), once, result, form, demand];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }
 
@@ -304,26 +317,6 @@ impl<'a> Prompt<'a> {
         }
         self.join(message);
     }
-}
-
-const ONE_CALL: &str = "Call one tool at most.";
-
-const ANSWER_WITH_RESULT: &str =
-    "When you have the result of a tool, answer the question with it in one sentence.";
-
-/// A small model forgets what it was asked when a long result stands between.
-fn reminder(question: &str) -> String {
-    const LONGEST: usize = 500;
-    if question.is_empty() || question.len() > LONGEST {
-        "Use the text above to answer in plain words.".to_owned()
-    } else {
-        format!("Use the text above to answer in plain words: {question}")
-    }
-}
-
-fn in_words(calls: &[Call]) -> String {
-    let told = calls.iter().map(|call| format!("(I called {} with {}.)", call.name, call.arguments));
-    Dialects::builtin().neutralise(&told.collect::<Vec<_>>().join("\n")).into_owned()
 }
 
 /// The texts at which a request in this dialect has the model stop: closing marks of calls that the dialect takes for read

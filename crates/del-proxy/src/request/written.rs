@@ -57,6 +57,9 @@ impl Written<'_> {
 /// Members that become a part of the prompt.
 const IN_PROMPT: [&str; 4] = ["messages", "tools", "tool_choice", "parallel_tool_calls"];
 
+/// What a text is to be. A server that holds an answer to that lets no call through.
+const FORMAT: &str = "response_format";
+
 /// The members that say how many tokens an answer may have; the last is llama.cpp's own.
 const LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "n_predict"];
 
@@ -101,7 +104,19 @@ impl Request {
             }
             None => all,
         };
-        let constraint = Self::constraint(asked, writing.constrain, &choice).filter(|_| !tools.is_empty());
+        let mut body: Map<String, Value> = asked
+            .iter()
+            .filter(|(name, _)| !IN_PROMPT.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let may_call = self.offers_tools() && !tools.is_empty();
+        let format = body.get(FORMAT).filter(|format| may_call && is_json(format)).cloned();
+        if format.is_some() {
+            body.shift_remove(FORMAT);
+        }
+        let own = hold::MEMBERS.iter().any(|name| body.contains_key(*name));
+        let constraint =
+            Self::constraint(asked, writing.constrain, &choice).filter(|_| !own && !tools.is_empty());
         let held = writing.constrain == Constrain::On && !tools.is_empty();
         let mut prompt = Prompt::new(writing.dialect, tools)
             .in_words(writing.words)
@@ -109,12 +124,11 @@ impl Request {
             .one_call(self.wants_one_call())
             .reminding(held)
             .choosing(choice);
+        if let Some(format) = &format {
+            let schema = format.pointer("/json_schema/schema").or_else(|| format.get("schema"));
+            prompt = prompt.answering_in_json(schema);
+        }
         prompt.read(messages(asked)).map_err(|error| Refusal::bad_request(error.to_string()))?;
-        let mut body: Map<String, Value> = asked
-            .iter()
-            .filter(|(name, _)| !IN_PROMPT.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
             stop_at(&mut body, &stops(writing.dialect));
@@ -154,8 +168,7 @@ impl Request {
     /// What a grammar holds the answer to: plain words, or calls that can be read. With [`Constrain::On`] the model has to
     /// call until a result is there.
     fn constraint(body: &Map<String, Value>, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
-        let own = hold::MEMBERS.iter().any(|name| body.contains_key(*name));
-        if constrain == Constrain::Off || own {
+        if constrain == Constrain::Off {
             return None;
         }
         match choice {
@@ -177,6 +190,10 @@ impl Request {
             }
         }
     }
+}
+
+fn is_json(format: &Value) -> bool {
+    matches!(format["type"].as_str(), Some("json_schema" | "json_object"))
 }
 
 /// Has the model stop at these texts as well, where there is room for them.

@@ -219,7 +219,8 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
     for (constrain, members, held, forced) in [
         (Constrain::On, json!({}), true, true),
         (Constrain::On, after_result.clone(), true, false),
-        (Constrain::On, json!({"response_format": {"type": "json_object"}}), false, false),
+        (Constrain::On, json!({"response_format": {"type": "json_object"}}), true, true),
+        (Constrain::On, json!({"response_format": {"type": "text"}}), false, false),
         (Constrain::Auto, json!({}), true, false),
         (Constrain::Auto, json!({"tool_choice": "required"}), true, true),
         (Constrain::Auto, json!({"tool_choice": "required", "n_predict": 9}), true, false),
