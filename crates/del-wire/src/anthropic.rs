@@ -1,5 +1,6 @@
 //! Anthropic's messages.
 
+mod call_id;
 pub mod from_client;
 pub mod from_server;
 pub mod plain;

@@ -17,6 +17,9 @@ use crate::citation::Citation;
 use crate::logprobs;
 use crate::members::Members;
 
+/// The seal of a thought whose server has none: some clients leave thoughts out that have no seal at all. No server gets it.
+pub(crate) const UNSEALED: &str = "unsealed";
+
 /// Something new of a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {

@@ -105,7 +105,7 @@ async fn thinking_and_usage_have_their_places() {
         "completion_tokens_details": {"reasoning_tokens": 2}});
     let stand = Stand::new(Model::saying(Reply::Whole(200, "", said.to_string()))).await;
     let answer = ask(&stand, "/v1/messages", &anthropic(&json!([{"role": "user", "content": "Hi."}]))).await;
-    assert_eq!(answer["content"][0], json!({"type": "thinking", "thinking": "Hm.", "signature": ""}));
+    assert_eq!(answer["content"][0], json!({"type": "thinking", "thinking": "Hm.", "signature": "unsealed"}));
     assert_eq!((&answer["stop_reason"], &answer["usage"]["input_tokens"]), (&json!("max_tokens"), &json!(5)));
     assert_eq!(answer["usage"]["cache_read_input_tokens"], 4);
     let answer = ask(&stand, "/v1/responses", &responses(&json!("Hi."))).await;

@@ -35,5 +35,6 @@ mod shapes;
 mod stand;
 mod telemetry;
 mod texts;
+mod thoughts;
 mod upstream;
 mod weighed;

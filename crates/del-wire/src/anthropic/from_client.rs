@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ARGUMENTS, plain};
+use super::{ARGUMENTS, call_id, plain};
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
+use crate::told::UNSEALED;
 use crate::tools::Functions;
 use crate::{arguments, failed, own, spelling};
 
@@ -234,8 +235,7 @@ fn user(content: &Value, messages: &mut Vec<Value>) {
     for block in blocks {
         if block["type"] == "tool_result" {
             let result = result(&block["content"]);
-            let mut message =
-                json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result});
+            let mut message = json!({"role": "tool", "tool_call_id": call_id::of(&block["tool_use_id"]), "content": result});
             if block["is_error"] == true {
                 message[failed::MEMBER] = json!(true);
             }
@@ -377,7 +377,7 @@ fn assistant(content: &Value) -> Value {
     let sealed: Vec<&Value> = blocks()
         .filter(|block| {
             block["type"] == "redacted_thinking"
-                || block["signature"].as_str().is_some_and(|seal| !seal.is_empty())
+                || block["signature"].as_str().is_some_and(|seal| !seal.is_empty() && seal != UNSEALED)
         })
         .collect();
     if !sealed.is_empty() {
@@ -387,7 +387,7 @@ fn assistant(content: &Value) -> Value {
         .filter(|block| block["type"] == "tool_use")
         .map(|block| {
             let function = json!({"name": block["name"], "arguments": arguments::text(&block["input"])});
-            let mut call = json!({"id": block["id"], "type": "function", "function": function});
+            let mut call = json!({"id": call_id::of(&block["id"]), "type": "function", "function": function});
             plain::mark(block, &mut call);
             own::keep_rest(block, &READ_CALL, plain::OWN, &mut call);
             call

@@ -2,12 +2,14 @@
 
 use std::io::Write as _;
 
-use super::error_kind;
+use super::{call_id, error_kind};
 use crate::api_error::ApiErrorKind;
 use crate::chunk::Usage;
 use crate::citation::Citation;
 use crate::members::{Members, json_text};
-use crate::told::{Block, Blocks, Failure, Piece, ToClient, Told, ToldChoice, comments, named_event};
+use crate::told::{
+    Block, Blocks, Failure, Piece, ToClient, Told, ToldChoice, UNSEALED, comments, named_event,
+};
 
 /// Writes messages. Of several choices the first is told.
 #[derive(Debug)]
@@ -31,11 +33,16 @@ pub struct Messages {
     usage: Usage,
 }
 
+/// The delta with a seal, and its member.
+const SEAL: [&str; 2] = ["signature_delta", "signature"];
+
 /// What a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
+    /// One without a seal.
     Thought,
+    Sealed,
     Call,
 }
 
@@ -144,7 +151,10 @@ impl Messages {
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
-        if let Some((index, _)) = self.open.take() {
+        if let Some((index, kind)) = self.open.take() {
+            if kind == Kind::Thought {
+                delta(index, SEAL, UNSEALED, out);
+            }
             stop(index, out);
         }
     }
@@ -169,7 +179,7 @@ impl Messages {
                 }
             }
             Piece::Redacted(data) => {
-                self.start(Kind::Thought, &redacted_block(data), out);
+                self.start(Kind::Sealed, &redacted_block(data), out);
                 self.close(out);
             }
             Piece::Reasoning(text) => {
@@ -178,8 +188,9 @@ impl Messages {
             }
             Piece::Signature(seal) => {
                 let index = self.opened(Kind::Thought, out);
-                delta(index, ["signature_delta", "signature"], seal, out);
+                delta(index, SEAL, seal, out);
                 // What is thought behind the seal is not under it.
+                self.open = Some((index, Kind::Sealed));
                 self.close(out);
             }
             Piece::Call { id, name, .. } => {
@@ -280,7 +291,7 @@ fn block(block: &Block) -> Option<Members> {
         }
         Block::Refusal(text) => text_block(text),
         Block::Redacted(data) => redacted_block(data),
-        Block::Reasoning { text, signature } => thought_block(text, signature.as_deref().unwrap_or_default()),
+        Block::Reasoning { text, signature } => thought_block(text, signature.as_deref().unwrap_or(UNSEALED)),
         Block::Call { id, name, arguments, .. } => call_block(id, name, arguments),
         Block::Compaction(_) | Block::Custom { .. } => return None,
     })
@@ -313,7 +324,7 @@ fn redacted_block(data: &str) -> Members {
 
 fn call_block(id: &str, name: &str, arguments: &str) -> Members {
     let mut block = of_type("tool_use");
-    block.add_text("id", id);
+    block.add_text("id", &call_id::spell(id));
     block.add_text("name", name);
     block.add_arguments("input", arguments);
     block

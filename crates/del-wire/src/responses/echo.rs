@@ -17,6 +17,8 @@ pub struct Echo {
     /// The client wants to know how likely the tokens were, and the seals on thoughts.
     pub(super) weighs: bool,
     pub(super) seals: bool,
+    /// What the model thought is to be told in a summary.
+    pub(super) summarises: bool,
     /// The tools that stand in namespaces.
     pub(super) namespaces: Arc<Namespaces>,
 }
@@ -61,6 +63,9 @@ impl Echo {
             members: Arc::new(members),
             weighs: includes(LOGPROBS) || said("top_logprobs").is_some(),
             seals: includes(SEALS),
+            summarises: said("reasoning").is_some_and(|wish| {
+                ["summary", "generate_summary"].iter().any(|name| wish[name].is_string())
+            }),
             namespaces: tools.map(Namespaces::of).unwrap_or_default().into(),
         }
     }

@@ -10,6 +10,7 @@ use crate::error::WireError;
 use crate::fields;
 use crate::own;
 use crate::responses::{LOGPROBS, OWN, compaction, namespace, to_server};
+use crate::told::UNSEALED;
 use crate::tools::Functions;
 
 /// Members that are read here, or that mean nothing beside a chat completion, whatever the server.
@@ -236,7 +237,8 @@ impl Items {
                 let texts: Vec<&str> =
                     of("content").chain(of("summary")).filter_map(|part| part["text"].as_str()).collect();
                 let thought = texts.join("\n");
-                if let Some(seal) = item["encrypted_content"].as_str().filter(|seal| !seal.is_empty()) {
+                let seal = item["encrypted_content"].as_str();
+                if let Some(seal) = seal.filter(|seal| !seal.is_empty() && *seal != UNSEALED) {
                     self.sealed.push(json!({"type": "thinking", "thinking": thought, "signature": seal}));
                 }
                 if !texts.is_empty() {

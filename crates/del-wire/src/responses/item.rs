@@ -6,7 +6,7 @@ use crate::chunk::GAP;
 use crate::citation;
 use crate::members::Members;
 use crate::responses::namespace::Namespaces;
-use crate::told::Block;
+use crate::told::{Block, UNSEALED};
 
 /// An item on its way, or whole.
 #[derive(Debug)]
@@ -159,8 +159,8 @@ impl Item {
                 let (summary, content) = if self.summary { (content, None) } else { (None, content) };
                 item.add_list("summary", summary);
                 item.add_list("content", content);
-                if let Some(seal) = signature.as_ref().filter(|_| sealed) {
-                    item.add_text("encrypted_content", seal);
+                if sealed {
+                    item.add_text("encrypted_content", signature.as_deref().unwrap_or(UNSEALED));
                 }
             }
             Block::Call { id, name, arguments, .. } => {

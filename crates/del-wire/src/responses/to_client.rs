@@ -41,6 +41,7 @@ impl Responses {
         Self {
             id: id.into(),
             created,
+            summarises: echo.summarises,
             echo,
             events: Events::default(),
             begun: false,
@@ -48,7 +49,6 @@ impl Responses {
             open: false,
             reason: None,
             usage: Usage::default(),
-            summarises: false,
             logprobs: Vec::new(),
             over: None,
         }
@@ -359,7 +359,7 @@ impl ToClient for Responses {
         self.usage = told.chunk.usage.unwrap_or_default();
         if let Some(new) = told.choices.first() {
             self.reason.clone_from(&new.reason);
-            self.summarises = told.summarises(new);
+            self.summarises |= told.summarises(new);
             let blocks = Blocks::of(&new.pieces);
             let shown = blocks.whole().filter(|block| !matches!(block, Block::Redacted(_)));
             for block in shown {
