@@ -11,12 +11,13 @@ mod opening;
 mod series;
 mod stream;
 mod together;
+mod told;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
+use del_dialects::{Call, Dialect, Dialects, Report, Tool, Turn};
 use del_wire::{Chunk, Piece, Reading, ToClient, ToldChoice, ToolNames, Usage, hybrid};
 use serde_json::{Map, Value};
 
@@ -62,6 +63,9 @@ pub struct Reader {
     pub restore: bool,
     /// The calls of tools that run here: every call gets a new id, and the model is told what became of the others.
     pub runs: bool,
+    /// Where calls that cannot be read, or of tools that may not be called, are all that an answer holds, the model is told
+    /// what was wrong and asked again.
+    pub asks_again: bool,
 }
 
 /// Which tools a model may call.
@@ -77,7 +81,7 @@ pub enum Offered {
     Nothing,
 }
 
-/// An answer that asks for the definitions of tools, and does nothing else.
+/// An answer after which the model is asked again: it asks for the definitions of tools, or tried to call and did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asking {
     /// What the model said with it.
@@ -88,6 +92,10 @@ pub struct Asking {
     pub beside: Vec<Map<String, Value>>,
     /// What the model thought before it asked, as members of its message.
     pub thoughts: Map<String, Value>,
+    /// The calls that cannot be read.
+    pub broken: Vec<Report>,
+    /// The tools that were called although they may not be.
+    pub refused: Vec<String>,
 }
 
 /// What can be told of answers without a word of what they say.
@@ -114,6 +122,14 @@ pub struct Summary {
 /// What an answer says that was nothing but calls which may not go out.
 pub(crate) fn none_of_the_tools(name: &str) -> String {
     format!("The model called `{name}`, which is none of the tools that it may call now.")
+}
+
+/// The same of calls that cannot be read; this is the first.
+pub(crate) fn none_to_be_read(report: &Report) -> String {
+    match report.call.as_ref().map(|call| call.name.trim()).filter(|name| !name.is_empty()) {
+        Some(name) => format!("The model's call of `{name}` could not be read, and did not run."),
+        None => "A call of the model's could not be read, and did not run.".to_owned(),
+    }
 }
 
 impl std::ops::AddAssign for Summary {
@@ -150,7 +166,13 @@ impl Reader {
             begun: None,
             restore: false,
             runs: false,
+            asks_again: false,
         }
+    }
+
+    /// True where another answer may go on where one ended.
+    fn goes_on(&self) -> bool {
+        self.defined.is_some() || self.asks_again
     }
 
     /// True when a call of this tool gets the model a definition.

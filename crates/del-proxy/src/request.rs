@@ -1,5 +1,6 @@
 //! What a client asks, and what the model server is asked in its place.
 
+mod again;
 mod facts;
 mod given;
 mod glance;
@@ -12,15 +13,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use del_dialects::{CallResult, Tool};
+use del_dialects::Tool;
 use del_wire::anthropic::plain;
 use del_wire::ollama::unloads;
 use del_wire::responses::{self, compaction};
 use del_wire::tools::{self, ToolsError};
-use del_wire::{Amends, Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, ToolNames, failed};
+use del_wire::{Amends, Asked, Hybrid, ServerApi, ToolChoice, ToolNames};
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Asking, Offered};
+use crate::answer::Offered;
 use crate::refusal::Refusal;
 
 use self::facts::{Facts, choice_of};
@@ -181,8 +182,7 @@ impl Request {
 
     /// How many choices the client wants.
     pub(crate) fn choices(&self) -> u64 {
-        let asked = self.asked().ok();
-        asked.and_then(|asked| asked.body.get("n")?.as_u64()).unwrap_or(1)
+        self.facts.choices
     }
 
     /// Has the model ask for the definitions that it needs, or tells it of all tools at once.
@@ -195,7 +195,7 @@ impl Request {
     pub(crate) fn hybrid(&self) -> Option<Hybrid<'_>> {
         let tools = self.tools.as_ref().ok().filter(|_| self.hybrid)?;
         let asked = &self.asked().ok()?.body;
-        if asked.get("n").and_then(Value::as_u64).is_some_and(|count| count > 1) {
+        if self.choices() > 1 {
             return None;
         }
         let mut hybrid = Hybrid::new(tools)?;
@@ -210,58 +210,6 @@ impl Request {
     fn asking_tool(&self, hybrid: &Hybrid<'_>) -> Vec<Tool> {
         let asks = !matches!(self.facts.choice, Some(ToolChoice::None | ToolChoice::Named(_)));
         asks.then(|| hybrid.request()).into_iter().collect()
-    }
-
-    /// The model asked for definitions: the same request, with what it asked for.
-    pub(crate) fn define(&mut self, asking: Asking, ids: &mut Ids) -> Result<(), Refusal> {
-        let Asking { said, mut calls, beside, thoughts } = asking;
-        for call in &mut calls {
-            call.id = Some(ids.keep_or_mint(call.id.as_deref()));
-        }
-        let results = match self.hybrid() {
-            Some(hybrid) => calls.iter().filter_map(|call| hybrid.answer(call)).collect(),
-            None => Vec::new(),
-        };
-        // One that broke off says what it asks for as well as another, but no server takes it back like that.
-        for call in &mut calls {
-            if serde_json::from_str::<Map<String, Value>>(&call.arguments).is_err() {
-                "{}".clone_into(&mut call.arguments);
-            }
-        }
-        self.asked()?;
-        if let Some(Ok(asked)) = self.asked.get_mut()
-            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
-        {
-            let mut message = ChatMessage::Assistant { text: said, calls }.to_json();
-            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten();
-            for (call, beside) in calls.filter_map(Value::as_object_mut).zip(beside) {
-                call.extend(beside);
-            }
-            // Servers want their thoughts back with the call that they led to.
-            message.as_object_mut().into_iter().for_each(|members| members.extend(thoughts.clone()));
-            messages.push(message);
-            messages.extend(results.into_iter().map(told));
-        }
-        self.bytes = None;
-        Ok(())
-    }
-
-    /// The model answered without a call, which was demanded: the same request, and what to say to that.
-    pub(crate) fn again(&mut self, said: &Map<String, Value>) -> Result<(), Refusal> {
-        let demand = match &self.facts.choice {
-            Some(ToolChoice::Named(name)) => format!("Call {name} now, and say nothing else."),
-            _ => "Call one of the tools now, and say nothing else.".to_owned(),
-        };
-        let said = said.get("content").and_then(Value::as_str).unwrap_or_default().to_owned();
-        self.asked()?;
-        if let Some(Ok(asked)) = self.asked.get_mut()
-            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
-        {
-            messages.push(json!({"role": "assistant", "content": said}));
-            messages.push(json!({"role": "user", "content": demand}));
-        }
-        self.bytes = None;
-        Ok(())
     }
 
     /// The kinds of tools that are left out, as nobody here has them, where the request does not go on `as_it_came`.
@@ -384,16 +332,6 @@ impl Request {
         }
         self.tools.as_ref().map(Arc::clone).unwrap_or_default()
     }
-}
-
-/// A result as a message.
-fn told(result: CallResult) -> Value {
-    let ok = result.ok;
-    let mut message = ChatMessage::Result(result).to_json();
-    if !ok {
-        message[failed::MEMBER] = json!(true);
-    }
-    message
 }
 
 fn messages(body: &Map<String, Value>) -> &[Value] {

@@ -161,7 +161,7 @@ mod tests {
                 "role": "assistant",
                 "content": " a ",
                 "reasoning": "r",
-                "tool_calls": [tool_call("7"), tool_call(&expected_ids.mint()), tool_call(&expected_ids.mint())],
+                "tool_calls": [tool_call("7"), tool_call("8"), tool_call(&expected_ids.mint())],
                 "events": [
                     {"type": "reasoning", "text": "r"},
                     {"type": "text", "text": " a "},

@@ -17,6 +17,13 @@ impl Ids {
         Self { seed, ..Self::default() }
     }
 
+    /// The same for an answer in a conversation that has calls with these ids.
+    #[must_use]
+    pub fn beside<'i>(mut self, ids: impl IntoIterator<Item = &'i str>) -> Self {
+        self.taken.extend(ids.into_iter().map(str::to_owned));
+        self
+    }
+
     /// Ids for the calls in one text: the same for the same text, and others for any other.
     pub fn of_text(text: &[u8]) -> Self {
         Self::new(Seed::of(text).number())
@@ -38,12 +45,23 @@ impl Ids {
         }
     }
 
-    /// The model's own id if it has one that no other call of this run has; else a new one.
+    /// The model's own id if it has one, with another number where a call has that already; else a new one. Some models
+    /// number their calls anew in each answer.
     pub fn keep_or_mint(&mut self, native: Option<&str>) -> String {
-        match native {
-            Some(id) if !id.is_empty() && self.taken.insert(id.to_owned()) => id.to_owned(),
-            _ => self.mint(),
+        let Some(mut id) = native.filter(|id| !id.is_empty()).map(str::to_owned) else { return self.mint() };
+        while !self.taken.insert(id.clone()) {
+            id = after(&id);
         }
+        id
+    }
+}
+
+/// The same id with the next number at its end.
+fn after(id: &str) -> String {
+    let stem = id.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    match id[stem.len()..].parse::<u64>().ok().and_then(|number| number.checked_add(1)) {
+        Some(number) => format!("{stem}{number}"),
+        None => format!("{id}_1"),
     }
 }
 
@@ -148,7 +166,12 @@ mod tests {
     fn an_id_of_the_models_is_kept_once() {
         let mut ids = Ids::default();
         assert_eq!(ids.keep_or_mint(Some("functions.f:0")), "functions.f:0");
-        assert!(ids.keep_or_mint(Some("functions.f:0")).starts_with("call_"));
+        assert_eq!(ids.keep_or_mint(Some("functions.f:0")), "functions.f:1");
+        assert_eq!(["a", "a", "a"].map(|id| ids.keep_or_mint(Some(id))), ["a", "a_1", "a_2"]);
+        let long = "9".repeat(30);
+        assert_eq!([&long, &long].map(|id| ids.keep_or_mint(Some(id))), [long.clone(), long.clone() + "_1"]);
+        let mut later = Ids::default().beside(["functions.f:0", "functions.f:1"]);
+        assert_eq!(later.keep_or_mint(Some("functions.f:0")), "functions.f:2");
         assert!(ids.keep_or_mint(Some("")).starts_with("call_"));
         let next = Ids::default().mint();
         let mut ids = Ids::default();

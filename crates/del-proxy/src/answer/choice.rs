@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::assembly::NATIVE;
-use del_wire::{Blocks, Citation, Delta, Finish, GAP, Ids, Piece, Reading};
-use serde_json::{Map, Value};
+use del_wire::{Blocks, Delta, Finish, GAP, Ids, Piece, Reading};
 
 use super::beside::Beside;
 use super::gaps::Gaps;
 use super::input::Input;
 use super::open::Open;
 use super::opening::Opening;
-use super::{Asking, Reader, none_of_the_tools};
+use super::told::Told;
+use super::{Asking, Reader, none_of_the_tools, none_to_be_read};
 
 /// Reads a choice.
 ///
@@ -24,58 +24,22 @@ pub(super) struct Choice {
     told: Told,
     /// A limit of tokens ended it, or nobody knows what did.
     short: bool,
-}
-
-/// What the client has been told, and what waits.
-#[derive(Debug, Default)]
-struct Told {
-    pieces: Vec<Piece>,
-    /// What waits for the end of the call that is on its way out.
-    waiting: Vec<Piece>,
-    text: Opening,
-    reasoning: Opening,
-    /// Where paragraphs of the text begin, and whether the next thought is one.
-    gaps: Gaps,
-    thinks_anew: bool,
-    /// Where the text has something from: it waits for what is held of that.
-    cited: Vec<Citation>,
-    open: Option<Open>,
-    /// Calls of which something went out.
-    sent: u32,
-    /// The numbers of the calls that are complete.
-    whole: Vec<u32>,
-    /// The complete calls by the numbers that the reader gives them, and their ids for the client.
-    ids: Vec<(u32, String)>,
-    /// Calls, by the same numbers, in whose arguments something was guessed, and what first.
-    guessed: BTreeMap<u32, FaultKind>,
-    /// The tools whose calls did not go out, as they may not be called.
-    refused: Vec<String>,
-    /// Members of calls that are not known here.
-    beside: Beside,
-    /// Calls that ask for definitions, and such members of each.
-    asked: Vec<Call>,
-    asked_beside: Vec<Map<String, Value>>,
-    /// What the model thought in this answer; kept where answers may go on.
-    thoughts: Option<Blocks>,
-    /// What the model said in this answer and in those that it goes on from, and where this one begins in it; kept where
-    /// answers may go on.
-    said: String,
-    begins: usize,
-    /// The calls that do not count.
-    broken: Vec<Report>,
-    /// The last call was cut.
-    cut: bool,
-    /// How many faults there were of each kind.
-    faults: BTreeMap<&'static str, usize>,
-    dialect: Option<String>,
+    /// Nothing of it goes out before it is whole.
+    at_once: bool,
 }
 
 impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
-        let mut choice = Self { reading: Some(reader.reading()), told: Told::default(), short: false };
+        let (reading, told) = (Some(reader.reading()), Told::default());
+        let mut choice = Self { reading, told, short: false, at_once: false };
         choice.told.text.follow(&reader.before);
-        choice.told.thoughts = reader.defined.is_some().then(Blocks::default);
+        choice.told.thoughts = reader.goes_on().then(Blocks::default);
         choice
+    }
+
+    /// One of an answer that comes at once.
+    pub(super) fn at_once(reader: &Reader) -> Self {
+        Self { at_once: true, ..Self::new(reader) }
     }
 
     /// Another answer goes on where this one ended.
@@ -90,15 +54,20 @@ impl Choice {
         told.asked.clear();
         told.asked_beside.clear();
         told.beside = Beside::default();
-        told.thoughts = reader.defined.is_some().then(Blocks::default);
+        told.thoughts = reader.goes_on().then(Blocks::default);
         told.broken.clear();
+        told.refused.clear();
         told.cut = false;
     }
 
-    /// What the model said with its calls for definitions, where it made no other call.
-    pub(super) fn asking(&self) -> Option<Asking> {
-        let Told { sent, asked, asked_beside, said, begins, thoughts, pieces, .. } = &self.told;
-        let asks = self.is_over() && *sent == 0 && !asked.is_empty();
+    /// What the model is asked again with, where no call went out: what it said with its calls for definitions, or with
+    /// those that do not count.
+    pub(super) fn asking(&self, reader: &Reader) -> Option<Asking> {
+        let Told { asked, asked_beside, said, begins, thoughts, pieces, broken, .. } = &self.told;
+        let refused = &self.told.refused;
+        let calls = if self.at_once { self.calls() > 0 } else { self.has_call() };
+        let fails = reader.asks_again && !self.short && !(broken.is_empty() && refused.is_empty());
+        let asks = self.is_over() && !calls && (!asked.is_empty() || fails);
         asks.then(|| {
             let mut thoughts = thoughts.clone().unwrap_or_default();
             for piece in pieces {
@@ -109,6 +78,8 @@ impl Choice {
                 calls: asked.clone(),
                 beside: asked_beside.clone(),
                 thoughts: thoughts.thoughts(),
+                broken: broken.clone(),
+                refused: refused.clone(),
             }
         })
     }
@@ -146,10 +117,23 @@ impl Choice {
             self.short = end == End::Cut;
             reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
             self.told.cite();
-            if !reader.runs {
-                self.told.explain();
+            if !reader.runs && self.asking(reader).is_none() {
+                self.explain();
             }
         }
+    }
+
+    /// An answer without a call says why its calls did not go out: clients take one without a word for broken.
+    fn explain(&mut self) {
+        let told = &mut self.told;
+        let said = match (told.broken.first(), told.refused.first()) {
+            _ if !told.whole.is_empty() || !told.asked.is_empty() => return,
+            (Some(report), _) if !self.short && !told.half => none_to_be_read(report),
+            (None, Some(name)) if !told.text.over => none_of_the_tools(name),
+            _ => return,
+        };
+        let said = told.text.remark(&said);
+        told.add(Piece::Text(said));
     }
 
     /// What has come since this was last asked.
@@ -209,15 +193,15 @@ impl Choice {
         self.told.dialect.as_deref()
     }
 
-    /// The reason of the end for the client. `length` also stands for a last call that was cut, and for one that does not
-    /// count where no other does: what a streaming client has of it must not run.
+    /// The reason of the end for the client. `length` also stands for a call that does not count, where a streaming client
+    /// has a part of it, which must not run, and no other call is whole, or that one was cut behind them.
     pub(super) fn reason(&self, finish: Option<Finish>, said: Option<&str>) -> String {
         let told = &self.told;
+        let short = told.half || finish == Some(Finish::Length);
         let reason = match finish {
             Some(Finish::ContentFilter) => "content_filter",
-            _ if !told.whole.is_empty() && !told.cut => "tool_calls",
-            _ if !told.broken.is_empty() => "length",
-            Some(Finish::Length) => "length",
+            _ if !(told.whole.is_empty() || told.cut && short) => "tool_calls",
+            _ if short => "length",
             Some(Finish::Other) => said.unwrap_or("stop"),
             _ => "stop",
         };
@@ -299,7 +283,7 @@ impl Teller<'_> {
     }
 
     fn say(&mut self, piece: Piece) {
-        if self.reader.defined.is_some() {
+        if self.reader.goes_on() {
             self.told.said.push_str(if let Piece::Text(text) = &piece { text } else { GAP });
         }
         self.told.add(piece);
@@ -331,6 +315,7 @@ impl Teller<'_> {
         let open = self.told.close();
         self.told.pieces.append(&mut self.told.waiting);
         if !open.as_ref().is_some_and(|open| open.surplus) {
+            self.told.half |= open.as_ref().is_some_and(|open| open.index.is_some());
             let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
             self.told.cut = kind == FaultKind::UnclosedCall;
             self.told.broken.push(Report { kind, span, call, place: None });
@@ -377,63 +362,5 @@ impl Teller<'_> {
         }
         self.told.add_arguments(index, &json[open.sent..upto]);
         open.sent = upto;
-    }
-}
-
-impl Told {
-    /// The call that was open. One that asks for definitions is kept: what there is of it is as good where it broke off.
-    fn close(&mut self) -> Option<Open> {
-        let open = self.open.take();
-        if let Some(Open { id, name, json, .. }) = open.as_ref().filter(|open| open.asks) {
-            self.asked.push(Call { id: id.clone(), name: name.clone(), arguments: json.clone() });
-            let native = open.as_ref().filter(|open| open.native);
-            let beside = native.and_then(|open| self.beside.take(open.told.as_deref()));
-            self.asked_beside.push(beside.unwrap_or_default());
-        }
-        open
-    }
-
-    /// Adds what the text so far has something from.
-    fn cite(&mut self) {
-        for citation in std::mem::take(&mut self.cited) {
-            self.add(Piece::Citation(citation));
-        }
-    }
-
-    /// An answer that was nothing but calls which may not go out says so: without a word, clients take it for broken.
-    fn explain(&mut self) {
-        let silent = self.sent == 0 && !self.text.over && self.asked.is_empty();
-        if let Some(name) = self.refused.first().filter(|_| silent) {
-            self.add(Piece::Text(none_of_the_tools(name)));
-        }
-    }
-
-    /// Where goes what belongs to no call. Some servers say it in the middle of one.
-    fn others(&mut self) -> &mut Vec<Piece> {
-        let calls = self.open.as_ref().is_some_and(|open| open.index.is_some());
-        if calls { &mut self.waiting } else { &mut self.pieces }
-    }
-
-    /// Adds what belongs to no call.
-    fn add(&mut self, new: Piece) {
-        let pieces = self.others();
-        match (pieces.last_mut(), new) {
-            (Some(Piece::Text(text)), Piece::Text(more))
-            | (Some(Piece::Reasoning(text)), Piece::Reasoning(more)) => text.push_str(&more),
-            (_, new) => pieces.push(new),
-        }
-    }
-
-    /// Adds the members of a call that are not known here, as far as they have come.
-    fn add_beside(&mut self, index: u32, native: bool, id: Option<&str>) {
-        let members = native.then(|| self.beside.take(id)).flatten();
-        self.pieces.extend(members.map(|members| Piece::Beside { index, members }));
-    }
-
-    fn add_arguments(&mut self, index: u32, more: &str) {
-        match self.pieces.last_mut() {
-            Some(Piece::Arguments { index: last, json }) if *last == index => json.push_str(more),
-            _ => self.pieces.push(Piece::Arguments { index, json: more.to_owned() }),
-        }
     }
 }

@@ -18,6 +18,13 @@ impl Opening {
         }
     }
 
+    /// A paragraph that is none of the model's, behind what went out.
+    pub(super) fn remark(&mut self, text: &str) -> String {
+        self.blank.clear();
+        let before = if std::mem::replace(&mut self.over, true) { "\n\n" } else { self.between };
+        [before, text].concat()
+    }
+
     /// What goes out now that this has come.
     pub(super) fn pass(&mut self, text: &str) -> Option<String> {
         if self.over {

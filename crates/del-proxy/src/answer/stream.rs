@@ -378,7 +378,7 @@ impl Stream {
             let end = if finish == Finish::Length { End::Cut } else { End::End };
             choice.finish(end, &self.reader, &mut self.ids);
             self.cut |= index == 0 && end == End::Cut;
-            self.asking = self.asking.take().or_else(|| choice.asking().filter(|_| index == 0));
+            self.asking = self.asking.take().or_else(|| choice.asking(&self.reader).filter(|_| index == 0));
             choice.reason(Some(finish), delta.reason.as_deref())
         });
         let reason = reason.filter(|_| self.asking.is_none());
@@ -391,7 +391,8 @@ impl Stream {
         let mut choices = Vec::new();
         for (&index, choice) in self.choices.iter_mut().filter(|(_, choice)| !choice.is_over()) {
             choice.finish(end, &self.reader, &mut self.ids);
-            self.asking = self.asking.take().or_else(|| choice.asking().filter(|_| done && index == 0));
+            let asking = || choice.asking(&self.reader).filter(|_| done && index == 0);
+            self.asking = self.asking.take().or_else(asking);
             let reason = (done && self.asking.is_none()).then(|| choice.reason(None, None));
             choices.push(ToldChoice { index, pieces: choice.pieces(), reason, ..ToldChoice::default() });
         }

@@ -36,7 +36,7 @@ pub struct Answer {
     pub calls: usize,
     /// The same, and all else that can be told without a word of what it says.
     pub summary: Summary,
-    /// What the first choice asks for, where that is definitions alone.
+    /// What the model is asked again with, where the first choice wants that and has no call.
     pub asking: Option<Asking>,
     /// What the first choice amounts to.
     pub blocks: Blocks,
@@ -105,7 +105,7 @@ fn translated(
         if at == choices.len() {
             let told =
                 ToldChoice { index: delta.choice, place: Some(place), first: true, ..ToldChoice::default() };
-            choices.push((Choice::new(reader), told, delta));
+            choices.push((Choice::at_once(reader), told, delta));
         }
         let (choice, _, last) = &mut choices[at];
         choice.push(delta, reader, ids);
@@ -117,7 +117,7 @@ fn translated(
     let choices = choices.into_iter().enumerate().map(|(place, (mut choice, mut told, last))| {
         let end = if last.finish == Some(Finish::Length) { End::Cut } else { End::End };
         choice.finish(end, reader, ids);
-        let asking = choice.asking().filter(|_| place == 0);
+        let asking = choice.asking(reader).filter(|_| place == 0);
         answer.asking = answer.asking.take().or(asking);
         answer.cut |= place == 0 && end == End::Cut;
         told.reason = Some(choice.reason(last.finish, last.reason.as_deref()));

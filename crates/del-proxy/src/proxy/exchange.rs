@@ -1,5 +1,6 @@
 //! One request for an answer of a model, from the client to the model server and back.
 
+mod again;
 mod asking;
 mod outcome;
 mod shortened;
@@ -13,7 +14,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Mode, ToolsMode};
 use del_wire::{Mendings, ServerApi};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::behind::Behind;
 use super::injected::{Injected, recall};
@@ -30,12 +31,11 @@ use crate::request::{Apart, Request, no_object};
 use crate::route::Route;
 use crate::under_way::UnderWay;
 
+pub(super) use self::again::said_in;
 pub(super) use self::asking::Way;
 pub(crate) use self::outcome::DROPPED;
 use self::outcome::Outcome;
-pub(super) use self::outcome::{
-    BROKEN_OFF, DIALECT, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
-};
+pub(super) use self::outcome::{BROKEN_OFF, DIALECT, LONGEST_ANSWER, answer_headers, no_answer, no_call};
 
 /// A request and what is known of it.
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub(super) struct Exchange {
     /// What the model has said in this answer, and how often it asked for definitions.
     said: String,
     rounds: u32,
+    /// How often it was asked again, as nobody could read its calls or they were of no tool of the request's.
+    repairs: u32,
     /// A request for the completion of a prompt, as it came.
     generates: Option<Bytes>,
 }
@@ -211,6 +213,7 @@ impl Exchange {
             under_way: None,
             said,
             rounds: 0,
+            repairs: 0,
             generates: None,
         }))
     }
@@ -303,20 +306,21 @@ impl Exchange {
             match self.answered(way, response).await {
                 Ok(Outcome::Answer(response)) => return Ok(response),
                 Ok(Outcome::Stream(headers, mut streamed)) => {
-                    if self.request.hybrid().is_some() {
+                    if self.request.hybrid().is_some() || self.asks_again() {
                         streamed.further(Box::new(move |asking| self.further(asking, way)));
                     }
                     return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
                 }
                 Ok(Outcome::Asking(asking)) => {
-                    self.define(asking)?;
+                    self.define(asking, way)?;
                     turn.anew();
                 }
                 Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
                 Ok(Outcome::NoCall(said)) => {
                     tries += 1;
                     proxy.metrics.asked_again.inc();
-                    self.request.again(&said)?;
+                    let demand = self.request.demand();
+                    self.request.again(said_in(&said), Map::new(), &demand)?;
                     turn.anew();
                 }
                 Ok(Outcome::BrokenOff(_)) if turn.goes_on() => {

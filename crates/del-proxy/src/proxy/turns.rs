@@ -13,21 +13,23 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::Mode;
 use del_agent::guard::Guard;
-use del_agent::prompt::broken_calls;
-use del_dialects::ReadCall;
-use serde_json::{Value, json};
+use del_dialects::{ReadCall, Report};
+use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use self::heard::{Heard, calls_of};
 use self::work::failed;
 use super::driven::Driven;
 use super::exchange::{
-    BROKEN_OFF, DIALECT, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
+    BROKEN_OFF, DIALECT, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, no_answer, no_call,
+    said_in,
 };
 use super::injected::Injected;
 use super::insert;
 use super::runs::Runs;
-use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, none_of_the_tools, translate_between};
+use crate::answer::{
+    CHANGED, REFUSED, Reader, Relay, Series, Stream, none_of_the_tools, none_to_be_read, translate_between,
+};
 use crate::execution::Executor;
 use crate::lists;
 use crate::long_work;
@@ -203,7 +205,7 @@ impl Turns {
             if let Some(asking) = heard.asking.take() {
                 // Nothing was done that would count as a turn, and rounds have a limit of their own.
                 self.turn -= 1;
-                self.exchange.define(asking)?;
+                self.exchange.define(asking, self.way)?;
                 continue;
             }
             if let Next::End(reason) = self.heard(heard).await? {
@@ -221,7 +223,7 @@ impl Turns {
         if self.out.is_none() {
             let text = super::text(body, LONGEST_ANSWER).await?;
             let answer = long_work::on(text.len(), || {
-                translate_between(&reader, ids(), &text, api.reader(), &mut relay)
+                translate_between(&reader, exchange.ids(), &text, api.reader(), &mut relay)
             });
             if let Ok(answer) = &answer {
                 exchange.note(|record| record.summary += answer.summary.clone());
@@ -229,7 +231,7 @@ impl Turns {
             }
             return answer.map(|answer| Some(Heard::from(answer))).map_err(no_answer);
         }
-        let stream = Stream::between(reader, ids(), api.reader(), Box::new(relay));
+        let stream = Stream::between(reader, exchange.ids(), api.reader(), Box::new(relay));
         let mut stream = stream.keeping();
         let mut out = Vec::new();
         while !stream.is_over() {
@@ -283,7 +285,7 @@ impl Turns {
         self.refused.extend(heard.refused);
         self.added.push(Value::Object(heard.message));
         if own.is_empty() {
-            return Ok(self.without_own(!theirs.is_empty(), note));
+            return Ok(self.without_own(!theirs.is_empty(), note, heard.broken.first()));
         }
         self.repairs = 0;
         if theirs.is_empty() && self.turn >= self.most_turns() {
@@ -316,12 +318,14 @@ impl Turns {
         }
         self.tries += 1;
         self.exchange.proxy.metrics.asked_again.inc();
-        self.exchange.request.again(&heard.message)?;
+        let told = self.note(&heard).into_iter().chain([self.exchange.request.demand()]);
+        let told = told.collect::<Vec<_>>().join("\n");
+        self.exchange.request.again(said_in(&heard.message), Map::new(), &told)?;
         Ok(Next::Ask)
     }
 
     /// An answer in which nothing is to be run is the last one, unless the model tried to call.
-    fn without_own(&mut self, theirs: bool, note: Option<String>) -> Next {
+    fn without_own(&mut self, theirs: bool, note: Option<String>, broken: Option<&Report>) -> Next {
         if theirs {
             return Next::End(self.reason("tool_calls"));
         }
@@ -331,10 +335,16 @@ impl Turns {
             self.repairs += 1;
             return self.go_on(note);
         }
-        if let Some(name) = self.refused.last().filter(|_| untold && !self.series().has_said()) {
-            let remark = self.series().remark(&none_of_the_tools(name));
-            self.pending.extend(remark);
-        }
+        let silent = untold && !self.series().has_said();
+        let remark = match (broken, self.refused.last()) {
+            (Some(report), _) if untold && self.series().reason() != Some("length") => {
+                none_to_be_read(report)
+            }
+            (None, Some(name)) if silent => none_of_the_tools(name),
+            _ => return Next::End(self.reason("stop")),
+        };
+        let remark = self.series().remark(&remark);
+        self.pending.extend(remark);
         Next::End(self.reason("stop"))
     }
 
@@ -345,27 +355,8 @@ impl Turns {
 
     /// What the model is told of its calls that did not count.
     fn note(&self, heard: &Heard) -> Option<String> {
-        let tools = self.exchange.request.tools();
-        let mut said = Vec::new();
-        if !heard.broken.is_empty() {
-            let cut = self.series().reason() == Some("length") && calls_of(&heard.message).is_empty();
-            let dialect = self.exchange.route.dialect(self.exchange.request.model());
-            said.push(broken_calls(&heard.broken, cut, |name| {
-                let tool = tools.iter().find(|tool| tool.name == name)?;
-                match self.way.mode {
-                    Mode::Prompt => dialect.skeleton(tool),
-                    Mode::Native => Some(tool.placeholders()),
-                }
-            }));
-        }
-        if let Some(name) = heard.refused.first() {
-            let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-            said.push(format!(
-                "There is no tool `{name}` that you may call now. You have: {}.",
-                known.join(", ")
-            ));
-        }
-        (!said.is_empty()).then(|| said.join("\n"))
+        let cut = self.series().reason() == Some("length") && calls_of(&heard.message).is_empty();
+        self.exchange.correction(&heard.broken, &heard.refused, cut, self.way.mode)
     }
 
     /// Asks the model again, with what was added since.

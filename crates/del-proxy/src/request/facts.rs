@@ -14,6 +14,8 @@ pub(super) struct Facts {
     pub(super) choice: Option<ToolChoice>,
     /// The model may have said something before.
     pub(super) past: bool,
+    /// How many choices the client wants.
+    pub(super) choices: u64,
 }
 
 impl Facts {
@@ -34,6 +36,7 @@ impl Facts {
             has_tools: body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()),
             choice,
             past: true,
+            choices: body.get("n").and_then(Value::as_u64).unwrap_or(1),
         }
     }
 }

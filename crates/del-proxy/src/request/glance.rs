@@ -30,6 +30,8 @@ struct Glance<'a> {
     tool_choice: Option<Cow<'a, str>>,
     #[serde(default)]
     functions: Option<IgnoredAny>,
+    #[serde(default)]
+    n: Option<IgnoredAny>,
 }
 
 impl Request {
@@ -38,6 +40,7 @@ impl Request {
     pub(crate) fn at_a_glance(bytes: &Bytes, known: &KnownTools) -> Option<Self> {
         let glance: Glance<'_> = serde_json::from_slice(bytes).ok()?;
         if glance.functions.is_some()
+            || glance.n.is_some()
             || !glance.messages.get().starts_with('[')
             || is_deep(&beside(bytes, glance.tools))
         {
@@ -57,6 +60,7 @@ impl Request {
             has_tools: !tools.is_empty(),
             choice: choice_of(glance.tool_choice.as_deref()),
             past: past::is_in(glance.messages.get()),
+            choices: 1,
         };
         Some(Self {
             bytes: Some(bytes.clone()),

@@ -6,7 +6,7 @@ use del_dialects::{Dialect, Dialects};
 use del_wire::{History, Mendings};
 use serde_json::{Map, Value};
 
-use super::Request;
+use super::{Request, messages};
 use crate::refusal::Refusal;
 
 impl Request {
@@ -36,6 +36,14 @@ impl Request {
 }
 
 impl Request {
+    /// The ids of the calls so far.
+    pub(crate) fn ids_of_calls(&self) -> impl Iterator<Item = &str> {
+        let asked = self.asked().ok().filter(|_| self.facts.past);
+        let past = asked.into_iter().flat_map(|asked| messages(&asked.body));
+        let calls = past.filter_map(|message| message["tool_calls"].as_array()).flatten();
+        calls.filter_map(|call| call["id"].as_str())
+    }
+
     /// Adds to messages of the model what `add` knows that they lack. It says whether it did.
     pub(crate) fn each_past(&mut self, mut add: impl FnMut(&mut Map<String, Value>) -> bool) {
         if !self.facts.past || self.asked().is_err() {

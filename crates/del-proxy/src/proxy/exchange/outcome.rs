@@ -1,6 +1,5 @@
 //! What the answer of a model server comes to.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -8,7 +7,7 @@ use axum::http::response::Parts as Head;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::Mode;
-use del_wire::{ApiError, Chunk, Ids, ToClient, Told, ToldChoice};
+use del_wire::{ApiError, Chunk, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
 use super::{Exchange, MOST_TRIES, Way};
@@ -29,7 +28,7 @@ pub(super) enum Outcome {
     Answer(Response<Body>),
     /// A stream, of which nothing has gone out.
     Stream(HeaderMap, Box<Streamed>),
-    /// It asks for definitions.
+    /// The model is asked again, with definitions or with what was wrong with its calls.
     Asking(Asking),
     /// There is no call in it, although one was demanded: what the model said in its place.
     NoCall(Map<String, Value>),
@@ -65,6 +64,7 @@ impl Exchange {
             begun: self.begun(way),
             restore: way.mode == Mode::Prompt,
             runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
+            asks_again: self.asks_again(),
             ..Reader::new(self.setup.settings.dialects)
         }
     }
@@ -110,7 +110,7 @@ impl Exchange {
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let mut stream = Stream::between(self.reader(way), ids(), self.route.api.reader(), client);
+        let mut stream = Stream::between(self.reader(way), self.ids(), self.route.api.reader(), client);
         let demanded = self.request.demands_call();
         if demanded || self.conversation.is_some() || self.request.offers_tools() {
             stream = stream.keeping();
@@ -145,10 +145,9 @@ impl Exchange {
         id: &str,
     ) -> Result<Outcome, Refusal> {
         let server = self.route.api.reader();
-        let answer = translate_between(&self.reader(way), ids(), text, server, client.as_mut());
+        let answer = translate_between(&self.reader(way), self.ids(), text, server, client.as_mut());
         let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
-        metrics.refused.inc_by(answer.refused.len() as u64);
         self.note(|record| record.summary += answer.summary.clone());
         if answer.summary.as_reasoning {
             self.route.modes.thinks_as_reasoning(self.request.model());
@@ -159,6 +158,7 @@ impl Exchange {
         if let Some(said) = answer.lacking.filter(|_| self.request.demands_call()) {
             return Ok(Outcome::NoCall(said.past()));
         }
+        metrics.refused.inc_by(answer.refused.len() as u64);
         metrics.called(answer.dialect.as_deref(), answer.calls);
         metrics.changed.inc_by(answer.changed.len() as u64);
         if let Some(dialect) = &answer.dialect {
@@ -243,11 +243,6 @@ pub(in crate::proxy) fn no_answer(trouble: Trouble) -> Refusal {
         Trouble::Garbage(_) => Refusal::no_answer(&trouble),
         Trouble::Refused(error, said) => Refusal::in_answer(&error, &said),
     }
-}
-
-/// Ids that no other answer has: clients put the calls of several into one conversation.
-pub(in crate::proxy) fn ids() -> Ids {
-    Ids::new(RandomState::new().build_hasher().finish())
 }
 
 /// Why a server gives no answer, in its own words.
