@@ -315,12 +315,11 @@ impl Exchange {
                     self.define(asking, way)?;
                     turn.anew();
                 }
-                Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
-                Ok(Outcome::NoCall(said)) => {
+                Ok(Outcome::NoCall(..)) if tries == MOST_TRIES => return Err(no_call()),
+                Ok(Outcome::NoCall(said, told)) => {
                     tries += 1;
                     proxy.metrics.asked_again.inc();
-                    let demand = self.request.demand();
-                    self.request.again(said_in(&said), Map::new(), &demand)?;
+                    self.request.again(said_in(&said), Map::new(), &told)?;
                     turn.anew();
                 }
                 Ok(Outcome::BrokenOff(_)) if turn.goes_on() => {

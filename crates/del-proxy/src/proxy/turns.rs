@@ -318,8 +318,7 @@ impl Turns {
         }
         self.tries += 1;
         self.exchange.proxy.metrics.asked_again.inc();
-        let told = self.note(&heard).into_iter().chain([self.exchange.request.demand()]);
-        let told = told.collect::<Vec<_>>().join("\n");
+        let told = self.exchange.demand(&heard.broken, &heard.refused, self.way.mode);
         self.exchange.request.again(said_in(&heard.message), Map::new(), &told)?;
         Ok(Next::Ask)
     }

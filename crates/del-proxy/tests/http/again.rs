@@ -97,6 +97,17 @@ async fn a_model_that_does_no_better_is_asked_three_times_and_the_answer_says_wh
 }
 
 #[tokio::test]
+async fn a_demand_says_what_was_wrong() {
+    let stand = Stand::new(wrong(1, BROKEN)).await;
+    let body = with(weather(), json!({"tool_choice": "required"}));
+    for body in [body.clone(), streamed(body)] {
+        stand.post(&body).send().await.unwrap().text().await.unwrap();
+        let again = stand.model.last().body()["messages"][2]["content"].as_str().unwrap().to_owned();
+        assert!(again.contains("did not run") && again.ends_with("say nothing else."), "{again}");
+    }
+}
+
+#[tokio::test]
 async fn a_limit_of_tokens_and_half_a_call_are_told_as_such() {
     let cut = Model::new(|seen| {
         let said = &RIGHT[..55];

@@ -33,6 +33,12 @@ impl Exchange {
         self.request.again(&asking.said, asking.thoughts, &told)
     }
 
+    /// What a model is told that made no call, which was demanded, and what was wrong with those that it tried to make.
+    pub(in crate::proxy) fn demand(&self, broken: &[Report], refused: &[String], mode: Mode) -> String {
+        let wrong = self.correction(broken, refused, false, mode);
+        wrong.into_iter().chain([self.request.demand()]).collect::<Vec<_>>().join("\n")
+    }
+
     /// What is wrong with calls that cannot be read, and with those of these other tools.
     pub(in crate::proxy) fn correction(
         &self,

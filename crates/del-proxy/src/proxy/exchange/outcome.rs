@@ -7,6 +7,7 @@ use axum::http::response::Parts as Head;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::Mode;
+use del_dialects::Report;
 use del_wire::{ApiError, Chunk, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
@@ -30,8 +31,8 @@ pub(super) enum Outcome {
     Stream(HeaderMap, Box<Streamed>),
     /// The model is asked again, with definitions or with what was wrong with its calls.
     Asking(Asking),
-    /// There is no call in it, although one was demanded: what the model said in its place.
-    NoCall(Map<String, Value>),
+    /// There is no call in it, although one was demanded: what the model said in its place, and is told of that.
+    NoCall(Map<String, Value>, String),
     /// The server broke off before anything of it went out.
     BrokenOff(Refusal),
 }
@@ -131,7 +132,11 @@ impl Exchange {
             return Ok(Outcome::Asking(asking));
         }
         if demanded && streamed.lacks_call() {
-            return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
+            let stream = streamed.stream();
+            let broken: Vec<Report> = stream.broken().cloned().collect();
+            let refused: Vec<String> = stream.refused().map(str::to_owned).collect();
+            let told = self.demand(&broken, &refused, way.mode);
+            return Ok(Outcome::NoCall(stream.message().unwrap_or_default(), told));
         }
         Ok(Outcome::Stream(headers, Box::new(streamed)))
     }
@@ -156,7 +161,8 @@ impl Exchange {
             return Ok(Outcome::Asking(asking));
         }
         if let Some(said) = answer.lacking.filter(|_| self.request.demands_call()) {
-            return Ok(Outcome::NoCall(said.past()));
+            let told = self.demand(&answer.broken, &answer.refused, way.mode);
+            return Ok(Outcome::NoCall(said.past(), told));
         }
         metrics.refused.inc_by(answer.refused.len() as u64);
         metrics.called(answer.dialect.as_deref(), answer.calls);
