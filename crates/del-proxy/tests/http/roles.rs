@@ -80,6 +80,19 @@ async fn the_user_and_the_model_take_turns_where_a_template_wants_it() {
 }
 
 #[tokio::test]
+async fn a_chat_that_is_passed_through_is_asked_again_too() {
+    let stand = Stand::new(Model::new(|seen| template(seen, true))).await;
+    let messages = json!([{"role": "system", "content": "a"}, {"role": "user", "content": "b"},
+        {"role": "developer", "content": "c"}]);
+    let body = json!({"model": "m", "messages": messages, "seed": 1.0});
+    for requests in [2, 3] {
+        let told = asks(&stand, "/v1/chat/completions", &body).await;
+        assert_eq!(told, json!([{"role": "system", "content": "a\n\nc"}, {"role": "user", "content": "b"}]));
+        assert_eq!((stand.model.seen().len(), &stand.model.last().body()["seed"]), (requests, &json!(1.0)));
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_takes_them_gets_messages_as_they_came() {
     let yes = completion(&json!({"role": "assistant", "content": "Yes."}), "stop").to_string();
     let stand = Stand::new(Model::saying(Reply::Whole(200, "", yes))).await;

@@ -87,7 +87,7 @@ impl Exchange {
     }
 
     /// What to change of a request that was refused so, where that may help.
-    fn amends_after(&self, error: &ApiError, way: Way) -> Result<Option<Amends>, Refusal> {
+    pub(super) fn amends_after(&self, error: &ApiError, way: Way) -> Result<Option<Amends>, Refusal> {
         let known = self.route.modes.amends(self.request.model());
         let asked = self.written(way)?;
         let asked = str::from_utf8(&asked).unwrap_or_default();
@@ -100,14 +100,14 @@ impl Exchange {
     }
 
     /// What the model server is asked.
-    fn written(&self, way: Way) -> Result<Bytes, Refusal> {
+    pub(super) fn written(&self, way: Way) -> Result<Bytes, Refusal> {
         long_work::on(self.size, || self.writes(way))
     }
 
     fn writes(&self, way: Way) -> Result<Bytes, Refusal> {
         let settings = &self.route.settings;
-        let of_tools = self.request.offers_tools() || self.request.speaks_of_tools();
-        let written = if way.mode == Mode::Prompt && of_tools {
+        let of_tools = || self.request.offers_tools() || self.request.speaks_of_tools();
+        let written = if way.mode == Mode::Prompt && of_tools() {
             let dialect = self.route.dialect(self.request.model());
             self.request.in_prompt(Writing {
                 dialect: &dialect,
