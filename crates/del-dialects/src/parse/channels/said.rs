@@ -69,7 +69,7 @@ impl<'h> Said<'h> {
                 }
                 _ if std::mem::take(&mut author) => said.author = Some(word),
                 _ if std::mem::take(&mut channel) => {
-                    said.channel = word.split(['?', '!', '.', ',', ';']).next()
+                    said.channel = word.split(['?', '!', '.', ',', ';']).next();
                 }
                 _ => said.content = Some(word),
             }
