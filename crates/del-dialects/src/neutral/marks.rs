@@ -56,8 +56,7 @@ pub(super) fn of<'d>(dialects: impl Iterator<Item = &'d Dialect>) -> Vec<String>
 fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
     let mut add = |mark: &str| {
         let core = mark.trim();
-        // Words and full stops stand in any text.
-        let special = core.chars().any(|c| !c.is_alphanumeric() && !c.is_whitespace() && c != '.');
+        let special = core.chars().any(|c| !c.is_alphanumeric() && !c.is_whitespace());
         if core.chars().count() >= 3 && special {
             marks.push(core.to_owned());
         }

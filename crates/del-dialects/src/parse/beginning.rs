@@ -3,7 +3,7 @@
 use super::channels::Origin;
 use super::opening::Opening;
 use super::plan::{Opener, Walk};
-use super::tail::{byte_before, is_behind_an_object};
+use super::tail::byte_before;
 use super::{Engine, Flow, Io};
 use crate::dialect::is_token;
 use crate::scan::Match;
@@ -36,8 +36,7 @@ impl Engine {
             [b'.' | b'!' | b'?', b' '] => true,
             _ => false,
         };
-        let behind_object =
-            matches!(before, [_, b'}'] | [b'}', b' ']) || is_behind_an_object(io.bytes, tail, start);
+        let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let bracket = matches!(&io.bytes[start..end], b"{" | b"[");
         let cites = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(io.base + start as u64);

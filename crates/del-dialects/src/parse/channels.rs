@@ -297,8 +297,12 @@ impl Engine {
     /// True for a token between words, with a space on each side of it.
     fn is_talked_of(&self, io: &Io<'_>) -> bool {
         let behind = io.text[io.at..].split_once('>').map_or("", |(_, behind)| behind);
-        behind.starts_with(' ')
-            && matches!(self.before(io, io.at), [word, b' '] if word != b'>' && !word.is_ascii_whitespace())
+        let within = match self.before(io, io.at) {
+            [word, b' '] => word != b'>' && !word.is_ascii_whitespace(),
+            _ => self.stands_in_words(io, io.at),
+        };
+        let signs = [' ', '.', ',', ';', ':', '!', '?', ')', '"', '\'', '*', '_', '”', '’', '」'];
+        within && behind.starts_with(signs)
     }
 
     /// The answer ended in a header, or in what looked like one.

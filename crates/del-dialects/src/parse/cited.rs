@@ -31,10 +31,9 @@ impl Engine {
         let State::Cited(cited) = &mut self.state else { return Flow::Next };
         let start = io.at + cited.start;
         if cited.end.is_none() {
-            let fence = self.text.fence.closer();
-            let from = io.look.saturating_sub(fence.len() - 1).max(start);
-            let found = find(&io.bytes[from..], fence);
-            cited.end = found.map(|at| from + at + fence.len() - io.at);
+            let marks = self.text.fence.closer();
+            let from = io.look.saturating_sub(marks.len() - 1).max(start);
+            cited.end = closing_line(&io.bytes[start..], from - start, marks).map(|end| start + end - io.at);
             io.look = cited.end.map_or(io.bytes.len(), |end| io.look.max(io.at + end));
         }
         let end = cited.end.map(|end| io.at + end);
@@ -51,5 +50,18 @@ impl Engine {
         io.rewind(example.unwrap_or(start));
         self.resume_text();
         Flow::Next
+    }
+}
+
+/// Where the line ends that closes a fence with these marks, from this place of `text` on. It may be indented, or stand right
+/// behind markup.
+fn closing_line(text: &[u8], mut from: usize, marks: &[u8]) -> Option<usize> {
+    loop {
+        let at = from + find(text.get(from..)?, marks)?;
+        let indent = text[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if text[..at - indent].ends_with(b"\n") || text[..at].ends_with(b">") {
+            return Some(at + marks.len());
+        }
+        from = at + 1;
     }
 }

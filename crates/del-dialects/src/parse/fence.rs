@@ -11,8 +11,8 @@ const MAX_FENCE: u8 = 16;
 /// The name of a language behind an opening run has so many bytes at most.
 const MAX_WORD: usize = 16;
 
-const BACKTICKS: &[u8; 17] = b"\n````````````````";
-const TILDES: &[u8; 17] = b"\n~~~~~~~~~~~~~~~~";
+const BACKTICKS: &[u8; 16] = b"````````````````";
+const TILDES: &[u8; 16] = b"~~~~~~~~~~~~~~~~";
 
 /// Whether text is code: in a fence, or between backticks on one line.
 #[derive(Debug, Default, Clone, Copy)]
@@ -77,10 +77,10 @@ impl Fence {
         self.opened > 0
     }
 
-    /// The line that closes the open fence, as far as it has to be there.
+    /// What closes the open fence, on a line of its own.
     pub(super) fn closer(self) -> &'static [u8] {
         let closer = if self.tildes { TILDES } else { BACKTICKS };
-        &closer[..=usize::from(self.opened)]
+        &closer[..usize::from(self.opened)]
     }
 
     /// The line goes on with text in which no code begins.
@@ -127,7 +127,7 @@ impl Engine {
     pub(super) fn fence_end(&mut self, io: &mut Io<'_>) -> Option<Flow> {
         let space = white_space(&io.bytes[io.at..]);
         let rest = &io.bytes[io.at + space..];
-        let marks = &self.text.fence.closer()[1..];
+        let marks = self.text.fence.closer();
         if space <= MAX_SPACE && rest.len() <= marks.len() && marks.starts_with(rest) && !io.last() {
             return Some(Flow::More);
         }

@@ -269,8 +269,15 @@ impl Engine {
     /// The markup that was read so far is repeated at `start`: there the call begins, if anywhere.
     fn start_over(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
         let State::Opening(opening) = self.state else { return Flow::Next };
+        // In a sentence a word behind the mark that names no tool goes on with it.
+        let words = self.stands_in_words(io, io.at + opening.start)
+            && opening.name(io).is_some_and(|name| self.tool(name).is_none());
         self.say_before(io, &opening);
-        io.fault(FaultKind::OrphanMark, None, io.at, start);
+        match opening.from {
+            From::Thought(_) if words => io.think(start),
+            From::Text { .. } if words => self.say(io, start),
+            _ => io.fault(FaultKind::OrphanMark, None, io.at, start),
+        }
         io.at = start;
         io.rewind(start);
         self.state = match opening.from {
@@ -326,6 +333,11 @@ impl Engine {
             return Flow::Next;
         }
         let called = opening.called(io);
+        // A tag without arguments, and without the marks around it, is one of any document.
+        let alone = closed && opening.missed && opening.from != From::Gap && !self.turn.tools.is_empty();
+        if alone && called.is_some_and(|name| self.tool(name).is_none()) {
+            return self.try_next(io, opening);
+        }
         let to_user = self.call.message == Some(start);
         if to_user && called.is_none_or(|name| self.tool(name).is_none()) {
             return self.leave_to_user(io, &opening);

@@ -17,7 +17,8 @@ impl Engine {
         mark: &TextMark,
         code: bool,
     ) -> Option<Flow> {
-        if self.text.fence.told && mark.dropped != Some(Dropped::TurnEnd) {
+        let thinks = mark.thought_end.is_some() && self.text.undecided;
+        if self.text.fence.told && mark.dropped != Some(Dropped::TurnEnd) && !thinks {
             return None;
         }
         let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
@@ -33,7 +34,7 @@ impl Engine {
         let before = self.before(io, hit.start)[1];
         let talked = match (&mark.thought_end, mark.dropped) {
             (Some(_), _) if code => Some(!self.text.undecided),
-            (Some(_), _) => self.is_thought_talked_about(io, hit, code),
+            (Some(_), _) => self.is_sentence_about(io, hit, code),
             (_, Some(dropped)) => {
                 let ends = matches!(dropped, Dropped::TurnEnd | Dropped::Edge);
                 self.is_talked_about(io, hit, ends, code)
@@ -42,7 +43,11 @@ impl Engine {
         };
         match talked {
             None => return Some(self.hold(io, hit.start)),
-            Some(true) => return None,
+            Some(true) => {
+                // Nothing in it is a mark of its own.
+                self.quotes.closed_to = self.quotes.closed_to.max(io.base + hit.end as u64);
+                return None;
+            }
             Some(false) => {}
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {

@@ -51,12 +51,6 @@ pub(super) fn byte_before(text: &[u8], tail: &Tail, at: usize, back: usize) -> u
     }
 }
 
-/// True behind an object and what separates it from another one.
-pub(super) fn is_behind_an_object(text: &[u8], tail: &Tail, at: usize) -> bool {
-    let byte = |back| byte_before(text, tail, at, back);
-    byte(1) == b' ' && matches!(byte(2), b',' | b';') && byte(3) == b'}'
-}
-
 /// The two bytes before `at` in a text that `tail` stands before; those that indent its line are passed over.
 pub(super) fn before(text: &[u8], tail: &Tail, at: usize) -> [u8; 2] {
     let byte = |back| byte_before(text, tail, at, back);

@@ -15,8 +15,9 @@ enum Behind {
     Line,
     /// The next mark, or what may be one.
     Markup,
-    /// Words. `apart` says that they do not touch the mark, unless as a sentence does.
-    Words { apart: bool },
+    /// Words. `apart` says that they do not touch the mark, unless as a sentence does, and `goes_on` that a sentence goes on
+    /// with them.
+    Words { apart: bool, goes_on: bool },
 }
 
 impl Behind {
@@ -32,7 +33,10 @@ impl Behind {
             None if space.len() < SPACE => None,
             _ if space.contains(&b'\n') => Some(Self::Line),
             Some(b'<' | b'[' | b'{') => Some(Self::Markup),
-            _ => Some(Self::Words { apart: !space.is_empty() || rest[0].is_ascii_punctuation() }),
+            _ => io.text[end + space.len()..].chars().next().map(|first| Self::Words {
+                apart: !space.is_empty() || is_sign(first),
+                goes_on: goes_on(first),
+            }),
         }
     }
 }
@@ -45,27 +49,50 @@ impl Engine {
         fence.is_open() && !fence.around_call && (fence.behind_prose || !is_token(mark))
     }
 
+    /// The character before `start`.
+    fn char_before(&self, io: &Io<'_>, start: usize) -> char {
+        let before = self.before(io, start)[1];
+        if before.is_ascii() {
+            return char::from(before);
+        }
+        String::from_utf8_lossy(self.tail_before(io, start).bytes()).chars().next_back().unwrap_or_default()
+    }
+
+    /// How many backticks stand right before `start`.
+    pub(super) fn backticks_before(&self, io: &Io<'_>, start: usize) -> usize {
+        self.tail_before(io, start).bytes().iter().rev().take_while(|byte| **byte == b'`').count()
+    }
+
+    /// True for a mark behind a sign or a space that a sentence which talks about it has there.
+    pub(super) fn stands_in_words(&self, io: &Io<'_>, start: usize) -> bool {
+        let before = self.char_before(io, start);
+        is_opening(before) || matches!(before, '"' | '\'' | '*' | '_' | '~')
+    }
+
     /// True for a mark that begins a line of a quotation.
     pub(super) fn is_quoted_line(&self, io: &Io<'_>, start: usize) -> bool {
         self.before(io, start) == *b"> " && self.tail_before(io, start).bytes().ends_with(b"\n> ")
     }
 
-    /// Whether a mark that begins or ends thinking is talked about: a sentence goes on with it and behind it. None where more
-    /// text decides.
-    pub(super) fn is_thought_talked_about(&self, io: &Io<'_>, hit: Match, code: bool) -> Option<bool> {
-        let [outside, before] = self.before(io, hit.start);
-        let begins = before == b' ' && matches!(outside, b'.' | b'!' | b'?' | b':' | b'\n' | b'>' | b' ');
-        if begins { Some(code) } else { self.is_talked_about(io, hit, false, code) }
+    /// Whether a mark that begins or ends thinking, or a result, is talked about: a sentence goes on behind it. None where
+    /// more text decides.
+    pub(super) fn is_sentence_about(&self, io: &Io<'_>, hit: Match, code: bool) -> Option<bool> {
+        let talked = self.is_talked_about(io, hit, false, code)?;
+        let goes_on = match Behind::of(io, hit.end) {
+            Some(Behind::Words { goes_on, .. }) => goes_on,
+            _ => true,
+        };
+        Some(talked && (goes_on || self.before(io, hit.start)[1] != b' '))
     }
 
     /// Whether a mark that opens no call is talked about; none where more text decides. `ends` says that it ends a turn,
     /// and `code` that it stands in code.
     pub(super) fn is_talked_about(&self, io: &Io<'_>, hit: Match, ends: bool, code: bool) -> Option<bool> {
-        let [outside, before] = self.before(io, hit.start);
-        // A run of backticks opens a fence, and emphasis stands on both sides.
+        let before = self.before(io, hit.start)[1];
+        // A long run of backticks opens a fence, and emphasis stands on both sides.
         let quoted = match before {
             b'"' | b'\'' => true,
-            b'`' => outside != b'`',
+            b'`' => self.backticks_before(io, hit.start) < 3,
             b'*' | b'_' | b'~' if io.bytes.len() == hit.end && !io.last() => return None,
             b'*' | b'_' | b'~' => io.bytes.get(hit.end) == Some(&before),
             _ => false,
@@ -73,7 +100,7 @@ impl Engine {
         if code && !ends {
             return Some(true);
         }
-        let within = quoted || matches!(before, b' ' | b'(');
+        let within = quoted || is_opening(self.char_before(io, hit.start));
         // A tag as documents have it is one of theirs where words go on behind it.
         let tag = ends && !is_token(&io.text[hit.start..]) && !matches!(before, b'\n' | b'>');
         if !(code || within || tag) {
@@ -83,7 +110,22 @@ impl Engine {
             Behind::Nothing => false,
             Behind::Line => code,
             Behind::Markup => code || quoted,
-            Behind::Words { apart } => code || quoted || apart || tag,
+            Behind::Words { apart, .. } => code || quoted || apart || tag,
         })
     }
+}
+
+/// True for a sign that a sentence has.
+fn is_sign(c: char) -> bool {
+    c.is_ascii_punctuation() || (!c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace())
+}
+
+/// True for what stands before a mark that is talked about: the next word would follow it as well.
+fn is_opening(c: char) -> bool {
+    matches!(c, ' ' | '(' | '[' | '/' | '|' | '=') || (!c.is_ascii() && is_sign(c))
+}
+
+/// True for what a sentence goes on with.
+pub(super) fn goes_on(first: char) -> bool {
+    first.is_lowercase() || matches!(first, ',' | '.' | ';' | ':' | ')' | '?' | '!' | '–' | '—')
 }

@@ -2,7 +2,7 @@
 
 use super::character::first_char;
 use super::plan::{Dropped, MIN_NAMED, is_distinct, is_wordy};
-use super::tail::{before, is_behind_an_object};
+use super::tail::before;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::{is_plain_tag, is_token};
 use crate::fault::FaultKind;
@@ -32,7 +32,6 @@ impl Engine {
                 anywhere
                     || !mark.only_opens
                     || may_begin_line(before(bytes, tail, hit.start))
-                    || is_behind_an_object(bytes, tail, hit.start)
                     || mark.may_open(plan, tools, &io.text[hit.end..])
             };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
@@ -146,7 +145,11 @@ impl Engine {
             self.text.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
             return None;
         }
-        if self.is_mentioned(io, hit.start) || self.is_quoted_line(io, hit.start) {
+        if self.is_mentioned(io, hit.start) {
+            return None;
+        }
+        if self.is_quoted_line(io, hit.start) {
+            self.tell(io, hit.start, hit.end);
             return None;
         }
         let header = mark.openers.iter().any(|opener| opener.is_header(plan));
@@ -167,9 +170,13 @@ impl Engine {
         let may_begin = !code && (self.text.fresh || !is_wordy(&mark.spelling));
         let begins = match mark.thought.filter(|_| may_begin) {
             Some(kind) if self.text.fresh => Some(kind),
-            Some(kind) => match self.is_thought_talked_about(io, hit, code) {
+            Some(kind) => match self.is_sentence_about(io, hit, code) {
                 None => return Some(self.hold(io, hit.start)),
-                Some(talked) => (!talked).then_some(kind),
+                Some(true) => {
+                    self.tell(io, hit.start, hit.end);
+                    return None;
+                }
+                Some(false) => Some(kind),
             },
             None => None,
         };
@@ -193,6 +200,14 @@ impl Engine {
             mark => self.call.last.is_some() || !is_wordy(mark),
         };
         if let Some(kind) = mark.invented.filter(|_| told) {
+            // A sentence about results makes up none.
+            let talked =
+                if self.call.last.is_none() { self.is_sentence_about(io, hit, code) } else { Some(false) };
+            match talked {
+                None => return Some(self.hold(io, hit.start)),
+                Some(true) => return None,
+                Some(false) => {}
+            }
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use super::body::MAX_BARE;
+use super::talked::goes_on;
 use super::{Engine, Flow, Io, Position, State};
 use crate::event::{End, Event, OwnedEvent, Sink, Span};
 use crate::fault::FaultKind;
-use crate::scan::{Scan, is_word};
+use crate::scan::Scan;
 use crate::tool::Tool;
 
 /// A mark that is read on trial. Offsets count from the first byte that is held.
@@ -31,7 +32,7 @@ pub(super) struct Trial {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Around {
     /// It stands behind this quote, inside a sentence. It is talked about when the quote is closed right behind the calls.
-    Quoted(u8),
+    Quoted(char),
     /// It stands behind a word of a sentence. It is talked about when its calls are of no declared tool, and the sentence
     /// goes on behind them.
     Worded,
@@ -60,6 +61,10 @@ struct Heard {
 }
 
 impl Heard {
+    fn holds_a_call(&self) -> bool {
+        self.events.iter().any(|(event, _)| matches!(event.event(), Event::CallEnd { .. }))
+    }
+
     /// Where in the answer this is something else than a call.
     fn beside_calls(&mut self, event: Event<'_>, span: &Span) -> Option<u64> {
         let fenced = self.around == Around::Fenced;
@@ -69,10 +74,10 @@ impl Heard {
                 let rest = text.trim_ascii_start();
                 let space = &text[..text.len() - rest.len()];
                 let line = self.around == Around::Worded && space.contains('\n');
-                let Some(byte) = rest.bytes().next() else { return line.then_some(span.start) };
+                let Some(first) = rest.chars().next() else { return line.then_some(span.start) };
                 let about = match self.around {
-                    Around::Quoted(quote) => byte == quote,
-                    Around::Worded => !line,
+                    Around::Quoted(quote) => first == quote,
+                    Around::Worded => !line && goes_on(first),
                     Around::Fenced => false,
                 };
                 self.closed = self.called && about;
@@ -93,6 +98,7 @@ impl Heard {
             }
             Event::Fault(fault) => {
                 self.called |= fault.kind.ends_call();
+                self.unclosed |= fault.kind == FaultKind::UnclosedCall;
                 None
             }
             Event::CallEnd { .. } => {
@@ -118,17 +124,27 @@ impl Sink for Heard {
 const PIECE: usize = 64;
 
 impl Engine {
-    /// The quote that opens right before the mark at `start`.
-    pub(super) fn quote_before(&self, io: &Io<'_>, start: usize) -> Option<u8> {
-        let text = &io.bytes[io.at.min(start)..start];
-        let [outside, quote] = self.before(io, start - (text.len() - text.trim_ascii_end().len()));
-        let opens = matches!(outside, b' ' | b'\n' | b'(') && matches!(quote, b'"' | b'\'' | b'`');
-        let quote = if self.text.fence.call { Some(b'`') } else { opens.then_some(quote) };
+    /// What closes the quotation that opens right before the mark at `start`, if one does.
+    pub(super) fn quote_before(&self, io: &Io<'_>, start: usize) -> Option<char> {
+        let held = io.bytes[io.at.min(start)..start].trim_ascii_end().len();
+        let tail = self.tail_before(io, io.at.min(start) + held);
+        let before = String::from_utf8_lossy(tail.bytes());
+        let mut before = before.chars().rev();
+        let quote = before.next()?;
+        // Two backticks quote as one does; more of them open a fence.
+        let outside = before.find(|outside| quote != '`' || *outside != '`')?;
+        let short = self.backticks_before(io, io.at.min(start) + held) < 3;
+        let apart = matches!(outside, ' ' | '\n' | '(') && short;
+        let quote = match quote {
+            '"' | '\'' | '`' => apart.then_some(quote),
+            _ => closing(quote),
+        };
+        let quote = if self.text.fence.call { Some('`') } else { quote };
         quote.filter(|_| self.quotes.fence.is_none() && !self.quotes.unquoted)
     }
 
     /// Tries the mark at `start`, behind this quote.
-    pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
+    pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: char) {
         let mut copy = self.copy(io, start);
         copy.quotes.unquoted = true;
         copy.text.fence.call = false;
@@ -138,7 +154,7 @@ impl Engine {
     /// True where a sentence goes on with the mark at `start`, so that no call of an undeclared tool may be meant.
     pub(super) fn is_behind_words(&self, io: &Io<'_>, start: usize) -> bool {
         let words = match self.before(io, start) {
-            [outside, b' '] => outside == b',' || is_word(outside),
+            [outside, b' '] => outside == b',' || outside.is_ascii_alphanumeric(),
             [_, before] => before == b'(',
         };
         words && self.quotes.fence.is_none() && !self.quotes.unquoted && !self.turn.tools.is_empty()
@@ -234,6 +250,13 @@ impl Engine {
                 self.resume_text();
                 Flow::Next
             }
+            // Half a call in quotes, and nothing of the answer behind it was read as something else.
+            Around::Quoted(_) if heard.unclosed && over == Some(End::End) && !heard.holds_a_call() => {
+                io.look = io.text.len();
+                self.say(io, io.look);
+                self.state = State::Dropping;
+                Flow::Next
+            }
             Around::Quoted(_) | Around::Worded => self.take_over(io, over.is_some()),
             Around::Fenced if heard.other.is_none() && over.is_some() && (heard.called || begun) => {
                 self.take_over(io, true)
@@ -269,4 +292,10 @@ impl Engine {
         }
         Flow::Next
     }
+}
+
+/// What closes a quotation that opens so, in other signs than those of ASCII.
+fn closing(quote: char) -> Option<char> {
+    let pairs = [('“', '”'), ('„', '“'), ('‘', '’'), ('«', '»'), ('「', '」'), ('『', '』')];
+    pairs.into_iter().find(|(open, _)| *open == quote).map(|(_, close)| close)
 }

@@ -49,6 +49,11 @@ impl On<'_, '_> {
         let next = self.bytes.get(self.look + 1);
         match (self.bytes[self.look], next) {
             _ if value && self.given.syntax.family == Family::Bare => Some(None),
+            // What a brace begins so is a block of a template.
+            (b'#', None) if !value && !self.last() => None,
+            (b'#', Some(next)) if next.is_ascii_alphabetic() && self.bytes[..self.look].ends_with(b"{") => {
+                Some(None)
+            }
             (b'#', _) if !value => Some(Some(false)),
             (_, None) => {
                 if self.last() {

@@ -110,7 +110,7 @@ impl Lookahead<'_> {
                 self.open -= 1;
                 Verdict::Data(found.end)
             }
-            Delimiter::Element => {
+            Delimiter::Element | Delimiter::Value => {
                 self.open += 1;
                 Verdict::Data(found.end)
             }

@@ -243,6 +243,8 @@ fn value(form: &FieldForm, ending: impl Iterator<Item = Spelling>, openers: &[St
     // A mark as short as `<` is too common in values to mean that their closer is missing.
     marks.extend(form.open.iter().filter(|open| open.len() > 2).map(|open| (open.clone(), Field)));
     marks.extend(ending);
+    // A value that quotes a field holds the opener of another one.
+    marks.extend(form.value_open.iter().map(|open| (open.clone(), Delimiter::Value)));
     let holds = |open: &&String| {
         marks[own..].iter().any(|(mark, _)| open.len() > mark.len() && open.contains(mark.as_str()))
     };

@@ -70,7 +70,7 @@ impl Engine {
     /// A mark that opens calls, and opens none here: inside a sentence it is talked about.
     pub(in crate::parse) fn tell(&mut self, io: &Io<'_>, start: usize, end: usize) {
         let spelling = &io.text[start..end];
-        let told = is_distinct(spelling) && is_in_a_sentence(self.before(io, start)[1]);
+        let told = is_distinct(spelling) && self.stands_in_words(io, start);
         self.note(io, start);
         self.text.fence.told |= told;
     }
@@ -83,7 +83,8 @@ impl Engine {
     /// True for a mark in text that stands behind a quote, or in a line of code.
     pub(super) fn is_in_words(&self, io: &Io<'_>, opening: &Opening) -> bool {
         let start = io.at + opening.start;
-        let quoted = matches!(self.before(io, start)[1], b'"' | b'\'' | b'`');
+        let before = self.before(io, start)[1];
+        let quoted = before == b'`' || (before != b' ' && self.stands_in_words(io, start));
         let code = self.is_in_code(&io.text[start..]) && self.in_a_sentence(io, start);
         matches!(opening.from, From::Text { .. }) && (quoted || code)
     }
@@ -101,7 +102,8 @@ impl Engine {
         // A sentence goes on behind a mark, and not with the next mark, or with a bracket; and it is more than a mark and the
         // end of its line.
         let nothing = matches!(ends, b'.' | b'!' | b'?') && behind == Some(b'\n');
-        let sentence = is_in_a_sentence(before) && !matches!(behind, Some(b'<' | b'[' | b'{')) && !nothing;
+        let sentence =
+            self.stands_in_words(io, start) && !matches!(behind, Some(b'<' | b'[' | b'{')) && !nothing;
         (end > start + 1 && is_token(&io.text[start..]) && !sentence)
             || (alone && is_distinct(&io.text[start..end]))
     }
@@ -153,9 +155,4 @@ impl Engine {
             (None, None) => self.reject(io, &opening, tried),
         }
     }
-}
-
-/// True for what stands before a mark that a sentence talks about.
-fn is_in_a_sentence(before: u8) -> bool {
-    matches!(before, b' ' | b'"' | b'\'' | b'(' | b'*' | b'_' | b'~')
 }
