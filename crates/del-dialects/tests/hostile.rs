@@ -165,6 +165,7 @@ fn what_fuzzing_found() {
     for (name, unit) in [
         ("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>"),
         ("gemma4", "<|tool_call>r{y:|"),
+        ("mistral-args", "[TOOL_CALLS]list_dir[ARGS]{#path\": \".\"}</s>"),
         ("gemma4", "<|tool_call>r{y:call:r{y:<|\"|>"),
         ("ernie45", "<tool_call>{\"s\":{\"\":\"}ééééééééééééé"),
         ("amrita-am", "<am:tool_call name=\"f\"><c\u{0}>if a</c></am:tool_call>"),

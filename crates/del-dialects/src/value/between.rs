@@ -22,7 +22,8 @@ impl Reader {
             return Some(Progress::More);
         };
         if matches!(byte, b'/' | b'#') && !self.stack.is_empty() {
-            let Some(comment) = on.comment(matches!(self.state, State::Value { .. })) else {
+            let first = self.state == State::Key && self.keys.is_first();
+            let Some(comment) = on.comment(matches!(self.state, State::Value { .. }), first) else {
                 return Some(Progress::More);
             };
             if let Some(block) = comment {

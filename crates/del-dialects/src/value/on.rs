@@ -43,17 +43,16 @@ impl On<'_, '_> {
     }
 
     /// At `/` or `#`: whether a comment begins, and then whether it is a block; none when the next byte is needed. Where
-    /// a value stands, `#` may begin it, as in `#fff`; and where texts stand bare, anything may.
+    /// a value stands, `#` may begin it, as in `#fff`; and where texts stand bare, anything may. `first` says that no key of the
+    /// object came yet.
     #[expect(clippy::option_option, reason = "undecided and none are two answers")]
-    pub(super) fn comment(&self, value: bool) -> Option<Option<bool>> {
+    pub(super) fn comment(&self, value: bool, first: bool) -> Option<Option<bool>> {
         let next = self.bytes.get(self.look + 1);
         match (self.bytes[self.look], next) {
             _ if value && self.given.syntax.family == Family::Bare => Some(None),
-            // What a brace begins so is a block of a template.
-            (b'#', None) if !value && !self.last() => None,
-            (b'#', Some(next)) if next.is_ascii_alphabetic() && self.bytes[..self.look].ends_with(b"{") => {
-                Some(None)
-            }
+            // In place of the first key it may begin a block of a template.
+            (b'#', None) if first && !self.last() => None,
+            (b'#', Some(next)) if first && next.is_ascii_alphabetic() => Some(None),
             (b'#', _) if !value => Some(Some(false)),
             (_, None) => {
                 if self.last() {
