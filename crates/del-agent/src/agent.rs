@@ -286,6 +286,9 @@ impl Agent {
         }
         if let Effect::Failed(failure) = &effect {
             self.drop_question(failure);
+            if matches!(failure, Failure::Refused { .. } | Failure::Images { .. }) {
+                self.drop_added(watch);
+            }
         }
         effect
     }

@@ -128,6 +128,11 @@ pub enum Notice {
         /// Tokens now, about.
         after: u64,
     },
+    /// What the user said while calls ran is no part of the conversation, as the server refused it.
+    Unsaid {
+        /// How many times the user said something.
+        count: usize,
+    },
     /// The oldest part of the conversation was summed up to make room.
     SummedUp {
         /// Tokens before, about.
@@ -193,6 +198,10 @@ impl fmt::Display for Notice {
                     f,
                     "the same call of `{name}` came {times} times in a row and was not run; the model is told"
                 )
+            }
+            Self::Unsaid { count } => {
+                let what = if *count == 1 { "what you said" } else { "all that you said" };
+                write!(f, "{what} while calls ran is left out of the conversation: the server refused it")
             }
             Self::LeftOut { before, after } => {
                 write!(

@@ -196,6 +196,21 @@ impl Agent {
             self.revision += 1;
         }
     }
+
+    /// What the user said while calls ran, and what the model has answered nothing to, is left out like a question: all that
+    /// follows would be refused for it.
+    pub(super) fn drop_added(&mut self, watch: Watch<'_>) {
+        let heard = |entry: &Entry| matches!(entry, Entry::Assistant { .. } | Entry::Results { .. });
+        let since = self.entries.iter().rposition(heard).map_or(0, |last| last + 1);
+        let before = self.entries.len();
+        let unheard = self.entries.split_off(since);
+        self.entries.extend(unheard.into_iter().filter(|entry| !matches!(entry, Entry::Added { .. })));
+        let count = before - self.entries.len();
+        if count > 0 {
+            self.revision += 1;
+            watch(View::Notice(&Notice::Unsaid { count }));
+        }
+    }
 }
 
 /// Whether a refusal is for the images: servers have no code for that, but all say what it is about.

@@ -1,6 +1,6 @@
 //! What the user says while calls run.
 
-use del_agent::{Effect, Entry, Failure, Image, Input, Settings};
+use del_agent::{Effect, Entry, Failure, Image, Input, Notice, Settings};
 use del_wire::ServerApi;
 use serde_json::{Value, json};
 
@@ -93,10 +93,50 @@ fn it_stays_in_the_conversation_when_the_user_stops_or_the_server_fails() {
     assert!(matches!(talk.agent.entries(), [.., Entry::Results { .. }, Entry::Added { .. }]));
 
     let (mut talk, _) = steered(settings());
-    assert!(matches!(talk.refuse(400, "no", None), Effect::Failed(Failure::Refused { .. })));
+    assert!(matches!(talk.step(Input::Astray("no")), Effect::Failed(Failure::Unreachable { .. })));
     let body = talk.ask("And now?");
     let last = body["messages"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["content"], "Only the head.\n\nAnd be quick.\n\nAnd now?");
+}
+
+#[test]
+fn it_is_left_out_when_the_server_refuses_it_and_the_conversation_goes_on() {
+    let (mut talk, _) = steered(settings());
+    let before = talk.agent.revision();
+    assert!(matches!(talk.refuse(400, "no", None), Effect::Failed(Failure::Refused { .. })));
+    assert!(talk.agent.revision() > before && matches!(talk.agent.entries(), [.., Entry::Results { .. }]));
+    assert_eq!(talk.notices(), [Notice::Unsaid { count: 2 }]);
+    let body = talk.ask("And now?");
+    assert_eq!(body["messages"].as_array().unwrap().last().unwrap()["content"], "And now?");
+
+    // What was kept when the user stopped goes out with the next question.
+    let mut talk = Talk::new(settings());
+    talk.ask("Read it.");
+    let calls = talk.answer_with_calls(&native_call("c1", "read_file", &[ARGUMENTS]));
+    talk.agent.add("See this.".to_owned(), vec![Image::new("image/png", "AAAA".to_owned())]);
+    talk.step(Input::Stopped(tool_results(&calls, "long")));
+    talk.ask("And now?");
+    assert!(matches!(talk.refuse(400, "takes no images", None), Effect::Failed(Failure::Images { .. })));
+    assert!(matches!(talk.agent.entries(), [.., Entry::Results { .. }]), "{:#?}", talk.agent.entries());
+}
+
+#[test]
+fn a_server_that_takes_no_user_behind_results_gets_it_in_the_last_of_them() {
+    let (mut talk, _) = steered(settings());
+    let words =
+        r#"{"message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order"}"#;
+    let said = talk.refuse(400, words, None);
+    let body = request(said);
+    let told = "long\n\n<user-message>\nOnly the head.\n\nAnd be quick.\n</user-message>";
+    assert_eq!(body["messages"].as_array().unwrap()[3]["content"], told);
+    talk.answer_with_text(&text_answer(&["The head."]));
+    // It stays so for what follows.
+    let body = talk.ask("Thanks.");
+    assert_eq!(
+        (&body["messages"][3]["content"], &body["messages"][5]["content"]),
+        (&json!(told), &json!("Thanks."))
+    );
+    assert!(talk.notices().is_empty());
 }
 
 #[test]
