@@ -56,7 +56,7 @@ pub(crate) struct Session {
     /// The program that asks its user, in place of the person at the terminal.
     host: Option<Asked>,
     /// What the user says while calls run, where somebody can.
-    meanwhile: Option<Meanwhile>,
+    meanwhile: Option<Box<dyn Meanwhile>>,
     /// Instructions that the user added in this conversation.
     pub(crate) added: String,
     agent: Agent,
@@ -167,27 +167,31 @@ impl Session {
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
         let cancel = self.interrupt.begin();
-        let question = match self.prompted(question, &cancel, screen) {
-            Ok(question) => question,
-            Err(why) => {
+        match self.prompted(question, &cancel, screen) {
+            Ok(question) => self.begin(Input::Start(&question), &cancel, screen),
+            Err(failure) => {
                 self.interrupt.rest();
-                return Ok(Err(Failure::Stopped { why }));
+                Ok(Err(failure))
             }
-        };
-        self.begin(Input::Start(&question), screen)
+        }
     }
 
     /// Has the conversation summed up, and this kept. Whether there was anything to sum up.
     pub(crate) fn compact(&mut self, focus: &str, screen: &mut dyn Screen) -> Result<Result<bool, Failure>> {
         let before = self.agent.revision();
-        let outcome = self.begin(Input::Compact(focus), screen)?;
+        let cancel = self.interrupt.begin();
+        let outcome = self.begin(Input::Compact(focus), &cancel, screen)?;
         self.keep();
         Ok(outcome.map(|_| self.agent.revision() != before))
     }
 
-    fn begin(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
-        let cancel = self.interrupt.begin();
-        let outcome = self.work(input, &cancel, screen);
+    fn begin(
+        &mut self,
+        input: Input<'_>,
+        cancel: &Cancel,
+        screen: &mut dyn Screen,
+    ) -> Result<Result<Done, Failure>> {
+        let outcome = self.work(input, cancel, screen);
         self.record.settle();
         self.learn_context();
         if !self.agent.context_is_counted() && !self.agent.entries().is_empty() {
@@ -267,10 +271,10 @@ impl Session {
                     stopped = self.hands.take_stop();
                     let told = calls.iter().zip(&results).map(|(read, result)| told(&read.call, result));
                     let given = told.collect();
-                    let over = cancel.is_cancelled() || stopped.is_some();
-                    if !over {
+                    if stopped.is_none() {
                         self.add_meanwhile(cancel, screen);
                     }
+                    let over = cancel.is_cancelled() || stopped.is_some();
                     self.step(if over { Input::Stopped(given) } else { Input::Results(given) }, screen)
                 }
                 Effect::Done(done) => {

@@ -114,7 +114,8 @@ fn it_is_left_out_when_the_server_refuses_it_and_the_conversation_goes_on() {
     talk.ask("Read it.");
     let calls = talk.answer_with_calls(&native_call("c1", "read_file", &[ARGUMENTS]));
     talk.agent.add("See this.".to_owned(), vec![Image::new("image/png", "AAAA".to_owned())]);
-    talk.step(Input::Stopped(tool_results(&calls, "long")));
+    let stopped = talk.step(Input::Stopped(tool_results(&calls, "long")));
+    assert_eq!(stopped, Effect::Failed(Failure::Cancelled));
     talk.ask("And now?");
     assert!(matches!(talk.refuse(400, "takes no images", None), Effect::Failed(Failure::Images { .. })));
     assert!(matches!(talk.agent.entries(), [.., Entry::Results { .. }]), "{:#?}", talk.agent.entries());

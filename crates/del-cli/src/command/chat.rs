@@ -58,12 +58,12 @@ struct Chat {
     begun: String,
     /// What of them the model was given while it worked.
     given: Vec<String>,
-    /// What waited when the user stopped something: each stands in the line in its turn.
+    /// What waited when something was stopped or failed: each stands in the line in its turn.
     held: VecDeque<String>,
     /// The question was stopped before anything came of it.
     withdrawn: bool,
-    /// The user stopped what was done last.
-    stopped: bool,
+    /// What was done last was stopped, or has failed: nothing that waits is done by itself.
+    halted: bool,
     /// How a run ends at which nobody sits: as its last question did.
     ended: Exit,
     /// What was pasted into them.
@@ -111,7 +111,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         given: Vec::new(),
         held: VecDeque::new(),
         withdrawn: false,
-        stopped: false,
+        halted: false,
         ended: Exit::Done,
         pastes: Pastes::default(),
         files: options.file.clone(),
@@ -281,13 +281,14 @@ impl Chat {
                 Err(error) => self.fail(&exit::line(&error)),
             }
         }
+        self.halted = true;
         Ok(())
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
         if !self.listening(|chat| chat.session.gather())? {
             say(&self.paint.yellow("cancelled"));
-            (self.stopped, self.withdrawn) = (true, true);
+            (self.halted, self.withdrawn) = (true, true);
             return Ok(());
         }
         self.space();
@@ -307,12 +308,12 @@ impl Chat {
             Ok(_) => Exit::Done,
             Err(failure) => session::exit(failure),
         };
+        self.halted = self.ended != Exit::Done;
         match outcome {
             Ok(_) if self.session.is_unanswered() => self.say_dropped(),
             Ok(_) => {}
             Err(Failure::Cancelled) => {
                 say(&self.paint.yellow("cancelled"));
-                self.stopped = true;
                 if self.session.entries().len() <= before {
                     self.withdrawn = true;
                     self.say_dropped();
@@ -351,7 +352,8 @@ impl Chat {
         });
     }
 
-    fn fail(&self, why: &str) {
+    fn fail(&mut self, why: &str) {
+        self.halted = true;
         said::fail(self.paint, why);
     }
 }

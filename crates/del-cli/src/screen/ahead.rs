@@ -68,13 +68,22 @@ pub(crate) fn finish() -> Typed {
     end().map(|(_, typed)| typed).unwrap_or_default()
 }
 
-/// The questions that wait, up to the first one that does not fit: they wait no more.
-pub(crate) fn take(fits: impl Fn(&str) -> bool) -> Vec<String> {
+/// The question that waits longest, where it fits: it waits no more.
+pub(crate) fn take(fits: impl Fn(&str) -> bool) -> Option<String> {
+    change(|typed| typed.give(fits)).flatten()
+}
+
+/// What was taken last waits again.
+pub(crate) fn give_back() {
+    change(Typed::keep_back);
+}
+
+fn change<T>(how: impl FnOnce(&mut Typed) -> T) -> Option<T> {
     let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(mut typed) = listener.as_ref().map(|listener| lock(&listener.typed)) else { return Vec::new() };
-    let taken = typed.give(fits);
+    let mut typed = lock(&listener.as_ref()?.typed);
+    let changed = how(&mut typed);
     typed.show();
-    taken
+    Some(changed)
 }
 
 /// Lets somebody else read the terminal for as long as the guard is there.
@@ -218,7 +227,7 @@ fn mark_pastes(how: &str) {
 impl Typed {
     fn show(&self) {
         if let Some(stage) = stage::current() {
-            stage.typed(&self.text, self.questions.len());
+            stage.typed(&self.text, self.questions.len() + self.drafts.len());
         }
     }
 }

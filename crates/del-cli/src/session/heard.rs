@@ -1,5 +1,6 @@
 //! What hooks say to questions, and to the end of them.
 
+use del_agent::Failure;
 use del_tools::Cancel;
 use serde_json::json;
 
@@ -17,13 +18,7 @@ impl Session {
         question: &str,
         cancel: &Cancel,
         screen: &mut dyn Screen,
-    ) -> Result<String, String> {
-        let mut text = question.to_owned();
-        self.hands.hear_jobs();
-        for told in self.hands.take_over() {
-            text.push_str("\n\n");
-            text.push_str(&told);
-        }
+    ) -> Result<String, Failure> {
         let hooks = &mut self.hands.hooks;
         (hooks.session, hooks.transcript) = (self.record.id().to_owned(), self.record.path());
         let approval = self.hands.gate.approval();
@@ -38,19 +33,24 @@ impl Session {
         }
         let more = json!({"prompt": question});
         heard.push(self.hands.hooks.tell(Event::UserPromptSubmit, &more, approval, cancel, screen));
+        // A hook that was stopped might have objected.
+        if cancel.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
+        let mut added = Vec::new();
         for Said { decision, context, stop, .. } in heard {
             if let Some(why) = stop {
-                return Err(format!("a hook stopped this: {why}"));
+                return Err(Failure::Stopped { why: format!("a hook stopped this: {why}") });
             }
             if let Decision::Deny(why) = decision {
-                return Err(format!("a hook does not let this be asked: {why}"));
+                let why = format!("a hook does not let this be asked: {why}");
+                return Err(Failure::Stopped { why });
             }
-            for context in context {
-                text.push_str("\n\n[A hook of the user adds]\n");
-                text.push_str(&context);
-            }
+            added.extend(context.into_iter().map(|context| format!("[A hook of the user adds]\n{context}")));
         }
-        Ok(text)
+        self.hands.hear_jobs();
+        let told = [question.to_owned()].into_iter().chain(self.hands.take_over()).chain(added);
+        Ok(told.collect::<Vec<_>>().join("\n\n"))
     }
 
     /// Why a question is not over yet, if a hook says so.

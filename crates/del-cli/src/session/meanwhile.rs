@@ -1,18 +1,24 @@
 //! What the user says while the model works, and does between questions.
 
-use del_agent::Image;
+use del_agent::{Failure, Image};
 use del_tools::{Cancel, Toolbox};
 
 use super::Session;
 use crate::exit;
 use crate::onlooker::Screen;
 
-/// Gives what the user has said since this was asked last, with the files and images that it names.
-pub(crate) type Meanwhile = Box<dyn FnMut(&Toolbox) -> Vec<(String, Vec<Image>)> + Send>;
+/// What the user says meanwhile, with the files and images that it names.
+pub(crate) trait Meanwhile {
+    /// The next of it, if there is more.
+    fn next(&mut self, toolbox: &Toolbox) -> Option<(String, Vec<Image>)>;
+
+    /// The model is not told the last of it after all: the user stopped this.
+    fn take_back(&mut self);
+}
 
 impl Session {
     /// The model gets this with the next results of calls, and not only when it has answered.
-    pub(crate) fn hear(&mut self, meanwhile: Meanwhile) {
+    pub(crate) fn hear(&mut self, meanwhile: Box<dyn Meanwhile>) {
         self.meanwhile = Some(meanwhile);
     }
 
@@ -24,13 +30,20 @@ impl Session {
 
     /// Gives the model what the user has said while calls ran. Hooks hear of it as of any question.
     pub(super) fn add_meanwhile(&mut self, cancel: &Cancel, screen: &mut dyn Screen) {
-        let said = self.meanwhile.as_mut().map(|meanwhile| meanwhile(&self.hands.toolbox));
-        for (text, images) in said.into_iter().flatten() {
-            let shown = self.show(&images).map_err(|error| exit::line(&error));
-            match shown.and_then(|()| self.prompted(&text, cancel, screen)) {
+        let Some(mut meanwhile) = self.meanwhile.take() else { return };
+        while !cancel.is_cancelled()
+            && let Some((text, images)) = meanwhile.next(&self.hands.toolbox)
+        {
+            let told = match self.show(&images) {
+                Ok(()) => self.prompted(&text, cancel, screen),
+                Err(error) => Err(Failure::Stopped { why: exit::line(&error) }),
+            };
+            match told {
                 Ok(text) => self.agent.add(text, images),
+                Err(Failure::Cancelled) => meanwhile.take_back(),
                 Err(why) => crate::say(format!("the model is not told this: {why}")),
             }
         }
+        self.meanwhile = Some(meanwhile);
     }
 }

@@ -94,3 +94,32 @@ fn what_only_shows_something_is_answered_while_the_model_works() {
     end(terminal);
     assert_eq!(asked(&server), ["go"]);
 }
+
+#[test]
+fn what_the_arrow_up_takes_back_stands_in_the_line_alone() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello."), says("Right.")]);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("go\r");
+    terminal.until("reading the prompt");
+    terminal.write("!touch own.txt\rtouch pwn.txt please\ra draft");
+    terminal.until("2 questions wait");
+    terminal.write("\u{1b}[A\u{1b}[A");
+    terminal.until("> !touch own.txt  ");
+    terminal.write("\r");
+    terminal.until("> touch pwn.txt please  ");
+    drop(held);
+    terminal.until("Hello.");
+    terminal.until("> !touch own.txt");
+    // What was not sent again stands in the line, one after the other.
+    terminal.until("1 more that waited");
+    terminal.until("> touch pwn.txt please");
+    terminal.write("\r");
+    terminal.until("Right.");
+    terminal.until("> a draft");
+    terminal.write("\u{15}");
+    end(terminal);
+    assert!(files.path().join("own.txt").exists() && !files.path().join("pwn.txt").exists());
+    assert!(asked(&server)[1].as_str().unwrap().ends_with("\n\ntouch pwn.txt please"));
+}

@@ -1,5 +1,8 @@
 //! What is said to the model while it works: it gets that with the next results.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -143,12 +146,7 @@ fn what_waits_when_the_user_stops_is_not_given() {
 
 #[test]
 fn a_hook_hears_of_it_and_can_keep_it_from_the_model() {
-    let files = directory(&[("a.txt", "forty-two\n"), ("hook.sh", HOOK)]);
-    let hook = format!("sh '{}'", text(&files.path().join("hook.sh")));
-    let config = format!("[[hooks.UserPromptSubmit]]\ncommand = {hook:?}\n");
-    let folder = files.path().join(".config/del");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), config).unwrap();
+    let files = hooked(HOOK);
     let server = Server::new(vec![reads("c1"), says("Read.")]);
     let mut terminal = start(&files, &server, &[]);
     let held = server.hold();
@@ -163,5 +161,110 @@ fn a_hook_hears_of_it_and_can_keep_it_from_the_model() {
     assert_eq!(told(&server)[1][4]["content"], "quickly");
 }
 
+#[test]
+fn what_a_hook_still_looks_at_when_the_user_stops_is_not_given_and_waits_in_the_line() {
+    let files = hooked(SLOW_HOOK);
+    let server = Server::new(vec![reads("c1"), says("Read.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("the password is x\r");
+    until_there(&files.path().join("looks"));
+    terminal.write("\u{1b}");
+    terminal.until("cancelled");
+    terminal.until("> the password is x");
+    assert_eq!(server.completions().len(), 0);
+    std::fs::remove_file(files.path().join("looks")).unwrap();
+
+    terminal.write("\u{15}read it\r");
+    let held = server.hold();
+    terminal.until("reading the prompt");
+    terminal.write("quickly\rwith the password y\rand more\r");
+    terminal.until("3 questions wait");
+    drop(held);
+    until_there(&files.path().join("looks"));
+    terminal.write("\u{1b}");
+    terminal.until("cancelled");
+    terminal.until("1 more that waited");
+    terminal.until("> with the password y");
+    terminal.write("\u{15}\r");
+    terminal.until("> and more");
+    terminal.write("\r");
+    terminal.until("Read.");
+    end(terminal);
+    let told = told(&server);
+    assert_eq!((told.len(), &told[1][4]["content"]), (2, &json!("quickly\n\nand more")));
+}
+
+/// Waits until the file is there.
+fn until_there(path: &Path) {
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A directory with a file to read, in which this script hears of each question.
+fn hooked(script: &str) -> TempDir {
+    let files = directory(&[("a.txt", "forty-two\n"), ("hook.sh", script)]);
+    let hook = format!("sh '{}'", text(&files.path().join("hook.sh")));
+    let config = format!("[[hooks.UserPromptSubmit]]\ncommand = {hook:?}\n");
+    let folder = files.path().join(".config/del");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), config).unwrap();
+    files
+}
+
+/// The same, but it takes its time.
+const SLOW_HOOK: &str = "if grep -q password; then touch looks; sleep 60; exit 2; fi\n";
 /// Refuses what holds a password.
 const HOOK: &str = "if grep -q password; then echo 'no passwords' >&2; exit 2; fi\n";
+
+#[test]
+fn what_the_server_refuses_of_it_is_left_out_again() {
+    let files = directory(&[("a.txt", "forty-two\n")]);
+    let refused = Reply::Status(400, r#"{"error":{"message":"no"}}"#.to_owned());
+    let server = Server::new(vec![reads("c1"), refused, says("Right.")]);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("read it\r");
+    terminal.until("reading the prompt");
+    terminal.write("a wrong one\r");
+    terminal.until("1 question waits");
+    drop(held);
+    terminal.until("what you said while calls ran is left out of the conversation");
+    terminal.until("the model server refused");
+    terminal.until("scripted · safe");
+    terminal.write("go on\r");
+    terminal.until("Right.");
+    end(terminal);
+    let told = told(&server);
+    assert_eq!((&told[1][4]["content"], &told[2][4]["content"]), (&json!("a wrong one"), &json!("go on")));
+    let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "-c"], 100, &[]);
+    let shown = terminal.until("Right.");
+    assert!(shown.contains("> go on") && !shown.contains("a wrong one"), "{shown:?}");
+    end(terminal);
+}
+
+#[test]
+fn nothing_that_waits_is_done_by_itself_after_a_failure() {
+    let files = directory(&[]);
+    let refused = Reply::Status(400, r#"{"error":{"message":"no"}}"#.to_owned());
+    let server = Server::new(vec![refused, says("Right.")]);
+    let mut terminal = start(&files, &server, &["--notify-after", "0"]);
+    let held = server.hold();
+    terminal.write("go\r");
+    terminal.until("reading the prompt");
+    terminal.write("!touch own.txt\rand then\r");
+    terminal.until("2 questions wait");
+    drop(held);
+    terminal.until("the model server refused");
+    terminal.until("1 more that waited");
+    terminal.until("> !touch own.txt");
+    assert!(!files.path().join("own.txt").exists());
+    terminal.write("\u{15}\r");
+    terminal.until("> and then");
+    terminal.write("\r");
+    terminal.until("Right.");
+    end(terminal);
+    assert!(!files.path().join("own.txt").exists());
+}

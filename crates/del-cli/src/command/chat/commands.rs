@@ -153,7 +153,7 @@ impl Chat {
             Ok(false) => say("there is nothing to sum up yet"),
             Err(Failure::Cancelled) => {
                 say(&self.paint.yellow("cancelled"));
-                self.stopped = true;
+                self.halted = true;
             }
             Err(failure) => self.fail(&exit::line(&failure.into())),
         }
@@ -180,7 +180,7 @@ impl Chat {
         Ok(Next::Go)
     }
 
-    fn copy(&self) {
+    fn copy(&mut self) {
         let answer = self.session.entries().iter().rev().find_map(|entry| match entry {
             Entry::Assistant { text, .. } if !text.is_empty() => Some(text),
             _ => None,

@@ -31,7 +31,7 @@ impl Chat {
             Some(0) => {}
             Some(code) => say(&self.paint.dim(format!("exit code {code}"))),
             None if data["code"] == Code::Cancelled.as_str() => {
-                self.stopped = true;
+                self.halted = true;
                 say(&self.paint.yellow("cancelled"));
             }
             None if data["code"] == Code::Interactive.as_str() => say(&self.paint.yellow(

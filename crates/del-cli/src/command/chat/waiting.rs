@@ -2,14 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use del_tools::counted;
+use del_agent::Image;
+use del_tools::{Toolbox, counted};
 
 use super::line::Lines;
 use super::word::{Name, Word};
 use super::{Chat, collected, files, help, said, say, status};
-use crate::prompts;
+use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Answer, Turn, Typed};
 use crate::screen::bell;
+use crate::screen::look::Look;
+use crate::screen::pastes::Pastes;
+use crate::screen::stage::Stage;
 use crate::session::Meanwhile;
 
 type Show = fn(&mut Chat);
@@ -24,6 +28,38 @@ const SHOWING: [(Name, Show); 7] = [
     (Name::Hooks, |chat| chat.hooks()),
     (Name::Skills, |chat| chat.skills()),
 ];
+
+/// What waits, where nothing but the model is to do something with it. Commands wait until it has answered, and so does
+/// what stands behind them.
+struct Waiting {
+    pastes: Pastes,
+    prompts: Arc<[Prompt]>,
+    look: Look,
+    stage: &'static Stage,
+}
+
+impl Meanwhile for Waiting {
+    fn next(&mut self, toolbox: &Toolbox) -> Option<(String, Vec<Image>)> {
+        let is_question = |line: &str| {
+            let line = self.pastes.unfold(line);
+            matches!(Word::read(&line), Word::Question(_)) && prompts::named(&self.prompts, &line).is_none()
+        };
+        loop {
+            let line = ahead::take(is_question)?;
+            self.stage.space();
+            said::echo(self.look.paint, &line);
+            let whole = files::with_files(self.pastes.unfold(&line).trim(), &[], toolbox, self.look);
+            // What names a file that cannot go along is not told, which was said.
+            if whole.is_some() {
+                return whole;
+            }
+        }
+    }
+
+    fn take_back(&mut self) {
+        ahead::give_back();
+    }
+}
 
 impl Chat {
     /// Does something during which Esc stops it, Shift-Tab takes the next mode, and what is typed is kept.
@@ -40,6 +76,7 @@ impl Chat {
         self.ahead.extend(typed.questions);
         self.given.extend(typed.given);
         self.begun = typed.text;
+        typed.drafts.into_iter().for_each(|draft| self.held.push_front(draft));
         outcome
     }
 
@@ -50,24 +87,10 @@ impl Chat {
         }
     }
 
-    /// Gives the model what waits, where nothing but the model is to do something with it. Commands wait until it has
-    /// answered, and so does what stands behind them.
-    pub(super) fn meanwhile(&self) -> Meanwhile {
-        let (pastes, prompts, look) = (self.pastes.clone(), Arc::clone(self.session.prompts()), self.look);
-        let stage = self.stage;
-        Box::new(move |toolbox| {
-            let is_question = |line: &str| {
-                let line = pastes.unfold(line);
-                matches!(Word::read(&line), Word::Question(_)) && prompts::named(&prompts, &line).is_none()
-            };
-            let mut said = Vec::new();
-            for line in ahead::take(is_question) {
-                stage.space();
-                said::echo(look.paint, &line);
-                said.extend(files::with_files(pastes.unfold(&line).trim(), &[], toolbox, look));
-            }
-            said
-        })
+    /// What the model is given of what waits.
+    pub(super) fn meanwhile(&self) -> Box<dyn Meanwhile> {
+        let (pastes, prompts) = (self.pastes.clone(), Arc::clone(self.session.prompts()));
+        Box::new(Waiting { pastes, prompts, look: self.look, stage: self.stage })
     }
 
     /// Takes the next mode while calls run: it holds from the next one on. What to say of it.
@@ -100,14 +123,14 @@ impl Chat {
         })
     }
 
-    /// After a stop nothing is asked by itself: what waited stands in the line, one entry after the other. What was being
+    /// After a stop or a failure nothing is done by itself: what waited stands in the line, one entry after the other. What was being
     /// typed comes first, so that it can be gone on with.
     pub(super) fn put_back(&mut self, line: &str) {
         let question = std::mem::take(&mut self.withdrawn).then(|| self.pastes.fold(line));
-        if question.is_none() && !std::mem::take(&mut self.stopped) {
+        if question.is_none() && !std::mem::take(&mut self.halted) {
             return;
         }
-        self.stopped = false;
+        self.halted = false;
         let waited = question.into_iter().chain(self.ahead.drain(..)).chain(self.held.drain(..));
         self.held = waited.filter(|entry| !entry.trim().is_empty()).collect();
     }

@@ -10,6 +10,8 @@ use crate::screen::pastes::Pastes;
 pub(crate) struct Typed {
     pub(crate) questions: VecDeque<String>,
     pub(crate) text: String,
+    /// What stood in the line when something that waited was taken back into it; the last of them comes next.
+    pub(crate) drafts: Vec<String>,
     /// Questions that waited, and were given to the model already.
     pub(crate) given: Vec<String>,
     pastes: Pastes,
@@ -90,12 +92,19 @@ impl Typed {
         Self { answer: Some(answer), ..self }
     }
 
-    /// The questions that wait, up to the first one that does not fit: what stands behind that may rest on it.
-    pub(super) fn give(&mut self, fits: impl Fn(&str) -> bool) -> Vec<String> {
-        let count = self.questions.iter().take_while(|question| fits(question)).count();
-        let given: Vec<String> = self.questions.drain(..count).collect();
-        self.given.extend_from_slice(&given);
-        given
+    /// The question that waits longest, where it fits. Where it does not, what stands behind it may rest on it.
+    pub(super) fn give(&mut self, fits: impl Fn(&str) -> bool) -> Option<String> {
+        self.questions.front().filter(|question| fits(question))?;
+        let given = self.questions.pop_front()?;
+        self.given.push(given.clone());
+        Some(given)
+    }
+
+    /// What was given last waits again.
+    pub(super) fn keep_back(&mut self) {
+        if let Some(question) = self.given.pop() {
+            self.questions.push_front(question);
+        }
     }
 
     /// Lines that were answered since this was last asked, and what there is to say.
@@ -175,7 +184,7 @@ impl Typed {
                 return taken.map(|count| count + 1);
             }
             [b'\r', ..] => {
-                let question = std::mem::take(&mut self.text);
+                let question = self.take_line();
                 let answer = self.answer.as_ref().and_then(|Answer(answer)| answer(&question));
                 match answer {
                     Some(answer) => self.answers.push((question, answer)),
@@ -186,7 +195,7 @@ impl Typed {
             [b'\n', ..] => self.text.push('\n'),
             [CTRL_Z, ..] => *pressed = Pressed::Suspend.max(*pressed),
             [8 | 127, ..] => drop(self.text.pop()),
-            [CTRL_U, ..] => self.text.clear(),
+            [CTRL_U, ..] => drop(self.take_line()),
             [CTRL_W, ..] => {
                 let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |space| space + 1);
                 self.text.truncate(kept);
@@ -211,14 +220,17 @@ impl Typed {
         Some(c.len_utf8())
     }
 
-    /// The question that was sent last stands in the line again, before what was typed since.
+    /// The question that was sent last stands in the line again, alone: what stood there comes back after it.
     fn take_back(&mut self) {
-        if let Some(mut question) = self.questions.pop_back() {
-            if !self.text.is_empty() {
-                question.extend(["\n", self.text.as_str()]);
-            }
-            self.text = question;
+        if let Some(question) = self.questions.pop_back() {
+            let draft = std::mem::replace(&mut self.text, question);
+            self.drafts.extend(Some(draft).filter(|draft| !draft.is_empty()));
         }
+    }
+
+    /// What stands in the line, which goes on with what stood there before.
+    fn take_line(&mut self) -> String {
+        std::mem::replace(&mut self.text, self.drafts.pop().unwrap_or_default())
     }
 
     fn end_paste(&mut self) {
@@ -254,7 +266,9 @@ mod tests {
         let mut typed = Typed::default();
         assert_eq!(typed.take(b"first\rsecond\rthird\x1b[A"), Pressed::Text);
         assert_eq!(typed.questions, ["first"]);
-        assert_eq!(typed.text, "second\nthird");
+        assert_eq!(typed.text, "second");
+        typed.take(b"\x15");
+        assert_eq!(typed.text, "third", "it comes back");
         typed.take(b"\x15\x1bOA\x1b[A");
         assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "first"));
         assert_eq!(typed.take("\x1bb\x1bä\x1b\x7f!".as_bytes()), Pressed::Text);
@@ -281,15 +295,24 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_given_up_to_the_first_that_does_not_fit() {
+    fn what_waits_is_given_one_by_one_up_to_the_first_that_does_not_fit() {
         let mut typed = Typed::default();
         typed.take(b"one\rtwo\r/clear\rthree\rfo");
         let fits = |line: &str| !line.starts_with('/');
-        assert_eq!(typed.give(fits), ["one", "two"]);
-        assert_eq!(typed.give(fits), [""; 0]);
+        assert_eq!(typed.give(fits).as_deref(), Some("one"));
+        assert_eq!(typed.give(fits).as_deref(), Some("two"));
+        assert_eq!(typed.give(fits), None);
         typed.take(b"\x1b[A\x1b[A");
-        assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "/clear\nthree\nfo"));
+        assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "/clear"));
+        // What was taken back goes the same way again, one after the other.
+        typed.take(b"\r\r");
+        assert_eq!(
+            (typed.questions.make_contiguous(), typed.text.as_str()),
+            (&mut ["/clear".to_owned(), "three".to_owned()][..], "fo")
+        );
         assert_eq!(typed.given, ["one", "two"]);
+        typed.keep_back();
+        assert_eq!((typed.questions[0].as_str(), typed.given), ("two", vec!["one".to_owned()]));
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Chat {
         ));
     }
 
-    pub(super) fn rename(&self, title: &str) {
+    pub(super) fn rename(&mut self, title: &str) {
         if title.is_empty() {
             return self.fail("expected a title behind /rename");
         }
@@ -81,7 +81,7 @@ impl Chat {
     }
 
     /// Writes the conversation to a file that is not there yet.
-    pub(super) fn export(&self, path: &str) {
+    pub(super) fn export(&mut self, path: &str) {
         let record = &self.session.record;
         let kept = Store::find().filter(|_| record.is_kept()).and_then(|store| store.get(record.id()).ok());
         let Some(kept) = kept else {

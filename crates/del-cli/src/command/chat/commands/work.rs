@@ -177,7 +177,7 @@ impl Chat {
     }
 
     /// What the session changed: of much the beginning, unless all of it is wanted.
-    pub(super) fn diff(&self, which: &str) {
+    pub(super) fn diff(&mut self, which: &str) {
         if !matches!(which, "" | "all") {
             return self.fail(&format!("expected `/diff` or `/diff all`, got {}", visible(which)));
         }
