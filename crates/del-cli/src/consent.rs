@@ -194,7 +194,7 @@ impl Terminal {
 
     /// Asks. Who was in the middle of `typing` something else has to see the question first.
     fn question(&mut self, question: &Question, typing: bool) -> io::Result<Answer> {
-        bell::ring("a question waits for you");
+        bell::wait("a question waits for you");
         self.show(&question.text())?;
         let why = why(question).unwrap_or_default();
         for row in wrap::rows(&why, terminal::size(&self.tty).0, 0).lines() {

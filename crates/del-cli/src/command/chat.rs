@@ -298,7 +298,6 @@ impl Chat {
             chat.session.hear(chat.meanwhile());
             chat.session.ask(question, &mut screen)
         })?;
-        self.ring();
         let thought = screen.into_thought();
         if !thought.is_empty() {
             self.thought = thought;
@@ -309,6 +308,7 @@ impl Chat {
             Err(failure) => session::exit(failure),
         };
         self.halted = self.ended != Exit::Done;
+        self.ring();
         match outcome {
             Ok(_) if self.session.is_unanswered() => self.say_dropped(),
             Ok(_) => {}

@@ -9,6 +9,7 @@ use rustix::termios::{
     tcsetattr,
 };
 
+use crate::screen::bell;
 use crate::terminal::comes_within;
 
 /// A terminal in the mode for questions; dropping it puts the old mode back.
@@ -110,8 +111,9 @@ pub(super) fn settle(tty: &File, silence: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// What is pressed next.
+/// What is pressed next. The user is called when that takes long.
 pub(super) fn pressed(mut tty: &File) -> io::Result<Pressed> {
+    bell::listen(&tty);
     let mut bytes = [0; LONGEST_LINE];
     let count = loop {
         match tty.read(&mut bytes) {

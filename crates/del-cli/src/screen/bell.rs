@@ -1,7 +1,8 @@
 //! Calls whoever sits at the terminal when Del waits for them and they may have gone.
 
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::os::fd::AsFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -35,6 +36,8 @@ struct Bell {
     after: Duration,
     /// When the user pressed a key last.
     touched: Instant,
+    /// What waits for them since, as long as they were not called for it.
+    waits: Option<&'static str>,
 }
 
 /// The terminal is one, and so is this. Nothing where nobody is to be called.
@@ -45,27 +48,65 @@ impl BellOptions {
     pub(crate) fn hang(self) {
         let notifies = self.notify == Notify::Auto && !look::is_plain() && shows_notifications(named);
         let after = Duration::from_secs(self.notify_after.into());
-        let bell = (self.notify != Notify::Off).then(|| Bell { notifies, after, touched: Instant::now() });
-        *BELL.lock().unwrap_or_else(PoisonError::into_inner) = bell;
+        let bell = (self.notify != Notify::Off).then(|| Bell {
+            notifies,
+            after,
+            touched: Instant::now(),
+            waits: None,
+        });
+        *lock() = bell;
     }
 }
+
+/// How often whoever reads keys in other ways than [`listen`] looks whether it is time.
+pub(crate) const PACE: Duration = Duration::from_secs(1);
 
 /// The user has pressed a key, and is there.
 pub(crate) fn touched() {
-    if let Some(bell) = BELL.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-        bell.touched = Instant::now();
+    if let Some(bell) = &mut *lock() {
+        (bell.touched, bell.waits) = (Instant::now(), None);
     }
 }
 
-/// Something waits for the user, who is called if they have pressed no key for long. Nothing of `why` may be others' words.
-pub(crate) fn ring(why: &'static str) {
-    let bell = BELL.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(bell) = bell.as_ref().filter(|bell| bell.touched.elapsed() >= bell.after) else { return };
-    if let Some(mut tty) = terminal::open() {
+/// Something waits for the user, who is called once they have pressed no key for long. Nothing of `why` may be others' words.
+pub(crate) fn wait(why: &'static str) {
+    if let Some(bell) = &mut *lock() {
+        bell.waits = Some(why);
+    }
+    ring();
+}
+
+/// Calls the user if it is time.
+pub(crate) fn ring() {
+    let mut bell = lock();
+    let Some(bell) = bell.as_mut().filter(|bell| bell.due().is_some_and(|due| due.is_zero())) else { return };
+    if let (Some(why), Some(mut tty)) = (bell.waits.take(), terminal::open()) {
         let sign = if bell.notifies { format!("\u{1b}]9;Del: {why}\u{7}") } else { "\u{7}".to_owned() };
         // Where the terminal is gone nobody hears it.
         let _ = tty.write_all(sign.as_bytes());
     }
+}
+
+/// Returns when a key comes, or when there is nobody to be called any more; calls the user when it is time.
+pub(crate) fn listen(tty: &impl AsFd) {
+    loop {
+        let due = lock().as_ref().and_then(Bell::due);
+        if due.is_none_or(|due| terminal::comes_within(tty, due)) {
+            return;
+        }
+        ring();
+    }
+}
+
+impl Bell {
+    /// How long it is until the user is to be called, if something waits for them.
+    fn due(&self) -> Option<Duration> {
+        self.waits.map(|_| self.after.saturating_sub(self.touched.elapsed()))
+    }
+}
+
+fn lock() -> MutexGuard<'static, Option<Bell>> {
+    BELL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the terminal, as the environment names it, shows what OSC 9 says. Multiplexers set a name of their own.

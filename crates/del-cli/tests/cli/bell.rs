@@ -1,5 +1,8 @@
 //! How the user is called when something waits for them.
 
+use std::thread::sleep;
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::assistant::{end, start};
@@ -64,4 +67,36 @@ fn nobody_is_called_while_something_waits_to_be_done() {
     let second = terminal.until("scripted · safe");
     assert!(!first.contains(BELL) && second.contains(BELL), "{first:?} {second:?}");
     end(terminal);
+}
+
+#[test]
+fn who_leaves_after_the_last_key_is_called_once_when_the_time_is_over() {
+    let files = directory(&[]);
+    let make = calls("c1", "run_command", &json!({"command": "make"}));
+    let server = Server::new(vec![make, says("Good."), says("Well.")]);
+    let mut terminal = start(&files, &server, &["--notify-after", "1"]);
+    terminal.write("go\r");
+    let asked = terminal.until("Do this?");
+    assert!(!asked.contains(BELL), "{asked:?}");
+    terminal.until(BELL);
+    terminal.write("n\r");
+    let turn = terminal.until("scripted · safe");
+    assert!(!turn.contains(BELL), "{turn:?}");
+    terminal.until(BELL);
+    // Once, and not for a line at which somebody has begun to type.
+    sleep(Duration::from_millis(2500));
+    terminal.write("and");
+    terminal.write(" now?\r");
+    terminal.until("Well.");
+    let line = terminal.until("scripted · safe");
+    terminal.write("a draft");
+    let draft = terminal.until("a draft");
+    sleep(Duration::from_millis(2500));
+    terminal.write("!");
+    let more = terminal.until("!");
+    terminal.write("\u{15}");
+    end(terminal);
+    for seen in [line, draft, more] {
+        assert!(!seen.contains(BELL), "{seen:?}");
+    }
 }

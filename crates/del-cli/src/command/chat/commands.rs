@@ -141,7 +141,6 @@ impl Chat {
         self.stage.doing("summing the conversation up");
         let outcome = self.listening(|chat| chat.session.compact(focus, &mut screen))?;
         self.stage.rest();
-        self.ring();
         match outcome {
             Ok(true) => {
                 let context = self.session.context();
@@ -157,6 +156,7 @@ impl Chat {
             }
             Err(failure) => self.fail(&exit::line(&failure.into())),
         }
+        self.ring();
         Ok(())
     }
 

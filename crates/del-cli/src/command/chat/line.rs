@@ -28,6 +28,7 @@ use super::word::Name;
 use crate::consent::editing;
 use crate::interrupt::Interrupt;
 use crate::prompts;
+use crate::screen::bell;
 use crate::screen::look::Look;
 use crate::screen::pastes::Pastes;
 use crate::terminal::{comes_within, suspend};
@@ -161,7 +162,9 @@ impl Drawn {
             .with_completer(Box::new(Words::new(directory, Arc::clone(prompts), Arc::clone(&behind))))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(look, shared))))
             .with_edit_mode(Box::new(keys))
-            .with_transient_prompt(Box::new(Above::default()));
+            .with_transient_prompt(Box::new(Above::default()))
+            .with_poll_interval(bell::PACE)
+            .with_idle_callback(Box::new(bell::ring));
         if let Some(lines) = history.and_then(|history| history.lines(&pastes)) {
             editor = editor.with_history(lines);
         }

@@ -80,10 +80,10 @@ impl Chat {
         outcome
     }
 
-    /// What was done is over: unless something else waits to be done, the line waits for the user.
+    /// What was done is over: unless something else is done by itself, the line waits for the user.
     pub(super) fn ring(&self) {
-        if self.terminal && self.ahead.is_empty() {
-            bell::ring("it is your turn");
+        if self.terminal && (self.ahead.is_empty() || self.halted) {
+            bell::wait("it is your turn");
         }
     }
 

@@ -10,6 +10,7 @@ use reedline::{
 };
 
 use super::popup::{NAME, Shared};
+use crate::screen::bell;
 use crate::screen::pastes::Pastes;
 
 /// What the line is left for: to stop the program, and to hear Ctrl-C.
@@ -101,6 +102,7 @@ impl Keys {
 
 impl EditMode for Keys {
     fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
+        bell::touched();
         let event = match Event::from(event) {
             Event::Paste(text) => {
                 return ReedlineEvent::Edit(vec![EditCommand::InsertString(self.pastes.fold(&text))]);
