@@ -93,6 +93,30 @@ fn a_conversation_that_goes_on_has_it_where_it_was() {
 }
 
 #[test]
+fn where_the_work_stopped_it_is_shown_behind_the_results_again() {
+    let files = directory(&[("a.txt", "forty-two\n")]);
+    let server = Server::new(vec![reads("c1"), Reply::Silence(Vec::new())]);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("read it\r");
+    terminal.until("reading the prompt");
+    terminal.write("be brief\r");
+    terminal.until("1 question waits");
+    drop(held);
+    terminal.until("> be brief\r\n");
+    terminal.until("reading the prompt");
+    terminal.write("\u{1b}");
+    terminal.until("cancelled");
+    end(terminal);
+    let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "-c"], 100, &[]);
+    terminal.until("the last question:");
+    terminal.until("> read it");
+    terminal.until("forty-two");
+    terminal.until("> be brief");
+    end(terminal);
+}
+
+#[test]
 fn commands_wait_for_the_end_and_so_does_what_stands_behind_them() {
     let files = directory(&[("a.txt", "forty-two\n"), (".config/del/commands/hail.md", "Say hello.")]);
     let script = [reads("c1"), reads("c2"), says("Read."), reads("c3"), says("Hello."), says("Last.")];

@@ -1,6 +1,7 @@
 //! What is shown of a conversation that goes on.
 
 use del_agent::Entry;
+use del_dialects::{Call, CallResult};
 use del_tools::{ToolResult, counted, visible};
 
 use super::{Chat, say};
@@ -13,11 +14,17 @@ impl Chat {
     /// Where a conversation stands that goes on: its last question and what was answered.
     pub(super) fn recall(&self) {
         let entries = self.session.entries();
-        let Some(last) = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
-            return;
-        };
-        say(&self.paint.dim(format!("goes on after {}; the last question:", counted(entries.len(), "step"))));
-        for entry in &entries[last..] {
+        let last = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
+        let steps = counted(entries.len(), "step");
+        say(&self.paint.dim(match last {
+            Some(_) => format!("goes on after {steps}; the last question:"),
+            None if entries.is_empty() => return,
+            None => format!("goes on after {steps}:"),
+        }));
+        let since = &entries[last.unwrap_or(0)..];
+        let is_users = |entry: &Entry| matches!(entry, Entry::Added { .. } | Entry::Ran { .. });
+        let stopped = since.iter().rposition(|entry| !is_users(entry));
+        for (place, entry) in since.iter().enumerate() {
             match entry {
                 Entry::User { text, .. } | Entry::Added { text, .. } => {
                     say(&format!("> {}", beginning(&visible(text))));
@@ -25,20 +32,27 @@ impl Chat {
                 Entry::Ran { command, output } => {
                     say(&format!("> !{}\n{}", visible(command), beginning(&visible(output))));
                 }
-                Entry::Assistant { text, .. } if !text.is_empty() => self.say_again(text),
+                Entry::Assistant { text, calls, .. } => {
+                    if !text.is_empty() {
+                        self.say_again(text);
+                    }
+                    // An answer did not follow: this is where the work stopped.
+                    if let Some(Entry::Results { results }) = since.get(place + 1)
+                        && stopped == Some(place + 1)
+                    {
+                        self.say_results(calls, results);
+                    }
+                }
                 _ => {}
             }
         }
-        // An answer did not follow: this is where the work stopped.
-        let added = entries.iter().rev().take_while(|entry| matches!(entry, Entry::Added { .. })).count();
-        if let [.., Entry::Assistant { calls, .. }, Entry::Results { results }] =
-            &entries[..entries.len() - added]
-        {
-            for (call, result) in calls.iter().zip(results) {
-                say(&lines::call(self.look, call));
-                let result = ToolResult { ok: result.ok, ..ToolResult::success(&result.text) };
-                say(&lines::result(self.look, &result, false));
-            }
+    }
+
+    fn say_results(&self, calls: &[Call], results: &[CallResult]) {
+        for (call, result) in calls.iter().zip(results) {
+            say(&lines::call(self.look, call));
+            let result = ToolResult { ok: result.ok, ..ToolResult::success(&result.text) };
+            say(&lines::result(self.look, &result, false));
         }
     }
 
