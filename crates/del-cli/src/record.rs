@@ -262,21 +262,22 @@ impl Kept {
         Ok(Self { head, changed, set, entries, damaged, path: path.to_owned() })
     }
 
-    /// Whether the model said or did anything.
+    /// Whether the model said or did anything, or the user ran something.
     fn has_come_to_something(&self) -> bool {
         self.entries.iter().any(|dated| match &dated.entry {
             Entry::Assistant { text, calls, .. } => !text.is_empty() || !calls.is_empty(),
-            Entry::Results { .. } | Entry::Summary { .. } => true,
-            Entry::User { .. } | Entry::Added { .. } | Entry::Ran { .. } | Entry::Note { .. } => false,
+            Entry::Results { .. } | Entry::Summary { .. } | Entry::Ran { .. } => true,
+            Entry::User { .. } | Entry::Added { .. } | Entry::Note { .. } => false,
         })
     }
 
-    /// The title that the user gave, or the beginning of the first question.
+    /// The title that the user gave, or the beginning of the first question, or else the first command.
     pub(crate) fn title(&self) -> String {
         if let Some(given) = given_title(&self.path) {
             return given;
         }
-        self.entries.iter().find_map(|dated| title(&dated.entry)).unwrap_or_default()
+        let entries = || self.entries.iter().map(|dated| &dated.entry);
+        entries().find_map(title).or_else(|| entries().find_map(command)).unwrap_or_default()
     }
 
     /// The file.
@@ -306,6 +307,16 @@ fn given_title(path: &Path) -> Option<String> {
 
 fn title(entry: &Entry) -> Option<String> {
     let Entry::User { text, .. } = entry else { return None };
+    beginning(text)
+}
+
+/// What a conversation is called in which nothing was asked yet.
+fn command(entry: &Entry) -> Option<String> {
+    let Entry::Ran { command, .. } = entry else { return None };
+    beginning(&format!("!{command}"))
+}
+
+fn beginning(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(TITLE).collect())
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 
-use super::{Head, Kept, Line, NAMED, Place, Record, given_title, title};
+use super::{Head, Kept, Line, NAMED, Place, Record, command, given_title, title};
 use crate::{folders, input};
 
 /// Where conversations are kept.
@@ -168,12 +168,12 @@ impl Store {
 }
 
 impl Summary {
-    /// Nothing for a file that is none of ours, or in which nobody asked anything.
+    /// Nothing for a file that is none of ours.
     fn read(path: PathBuf) -> io::Result<Option<Self>> {
         let file = File::open(&path)?;
         let changed = file.metadata()?.modified()?;
         let mut reader = BufReader::new(file.take(HEAD));
-        let (mut head, mut model) = (None, String::new());
+        let (mut head, mut model, mut ran) = (None, String::new(), None);
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line)? > 0 {
             match serde_json::from_slice(&line) {
@@ -185,13 +185,14 @@ impl Summary {
                         let title = given_title(&path).unwrap_or(title);
                         return Ok(Some(Self { head, changed, model, title, path }));
                     }
+                    ran = ran.or_else(|| command(&dated.entry));
                 }
                 _ => {}
             }
             line.clear();
         }
-        // The first question is longer than what was read.
-        let title = given_title(&path).unwrap_or_else(|| "(a long question)".to_owned());
+        // Nothing was asked yet, or the first question is longer than what was read.
+        let title = given_title(&path).or(ran).unwrap_or_else(|| "(a long question)".to_owned());
         Ok(head.map(|head| Self { head, changed, model, title, path }))
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::assistant::{end, start};
-use crate::del::directory;
+use crate::del::{del, directory, run};
 use crate::server::{Server, says};
 use crate::terminal::Terminal;
 
@@ -65,6 +65,32 @@ fn a_conversation_that_goes_on_knows_of_it() {
         told.contains("$ printf 'thir%s' ty\n") && told.ends_with("thirty\n\nwhat did it print?"),
         "{told}"
     );
+}
+
+#[test]
+fn a_conversation_in_which_nothing_was_asked_yet_goes_on_and_is_called_like_the_command() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Thirty.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("!printf 'thir%s' ty\r");
+    terminal.until("thirty\r\n");
+    terminal.until("> ");
+    terminal.write("exit\r");
+    let (seen, _) = terminal.end();
+    assert!(seen.contains("`del -c` goes on with this conversation"), "{seen:?}");
+    let mut listing = del(&["sessions", "list"]);
+    let listed = run(listing.current_dir(files.path()).env("HOME", files.path()), "").out;
+    assert!(listed.contains("!printf 'thir%s' ty"), "{listed}");
+    let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "-c"], 100, &[]);
+    terminal.until("goes on after 1 step:");
+    terminal.until("> !printf 'thir%s' ty");
+    terminal.until("thirty");
+    terminal.until("> ");
+    terminal.write("what did it print?\r");
+    terminal.until("Thirty.");
+    end(terminal);
+    let told = last(&server);
+    assert!(told[0].contains("$ printf 'thir%s' ty\n"), "{told:?}");
 }
 
 #[test]
