@@ -1,5 +1,6 @@
 //! Keys that are pressed while the model works: Esc stops it, and what is typed waits until it can be told.
 
+mod line;
 mod typed;
 
 use std::fs::File;
@@ -110,7 +111,7 @@ pub(crate) fn leave() {
 impl Paused {
     /// The user was typing something when this began.
     pub(crate) fn amid_typing(&self) -> bool {
-        self.0.as_ref().is_some_and(|(_, typed)| !typed.text.is_empty())
+        self.0.as_ref().is_some_and(|(_, typed)| !typed.line.is_empty())
     }
 }
 
@@ -133,7 +134,7 @@ fn end() -> Option<(Interrupt, Typed)> {
     }
     let typed = std::mem::take(&mut *lock(&typed));
     if let Some(stage) = stage::current() {
-        stage.typed("", 0);
+        stage.typed(("", ""), 0);
         stage.news("");
     }
     Some((interrupt, typed))
@@ -227,7 +228,7 @@ fn mark_pastes(how: &str) {
 impl Typed {
     fn show(&self) {
         if let Some(stage) = stage::current() {
-            stage.typed(&self.text, self.questions.len() + self.drafts.len());
+            stage.typed(self.line.parts(), self.questions.len() + self.drafts.len());
         }
     }
 }

@@ -154,8 +154,8 @@ impl Stage {
         self.lock().footer.stops_with(key);
     }
 
-    /// What the user types meanwhile, and how many questions wait.
-    pub(crate) fn typed(&self, text: &str, waiting: usize) {
+    /// What the user types meanwhile, before and behind the cursor, and how many questions wait.
+    pub(crate) fn typed(&self, text: (&str, &str), waiting: usize) {
         let mut state = self.lock();
         state.footer.typed(text, waiting);
         if state.footer.is_busy() {

@@ -123,3 +123,23 @@ fn what_the_arrow_up_takes_back_stands_in_the_line_alone() {
     assert!(files.path().join("own.txt").exists() && !files.path().join("pwn.txt").exists());
     assert!(asked(&server)[1].as_str().unwrap().ends_with("\n\ntouch pwn.txt please"));
 }
+
+#[test]
+fn the_line_is_edited_as_when_nothing_else_is_done() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello."), says("Right.")]);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("go\r");
+    terminal.until("reading the prompt");
+    terminal.write("rows\u{1b}[H");
+    terminal.until("> ▏rows");
+    terminal.write("two \u{1b}[F\\\rand a third👍🏽\u{7f}");
+    terminal.until("> two rows⏎and a third  ");
+    terminal.write("\r");
+    terminal.until("1 question waits");
+    drop(held);
+    terminal.until("Right.");
+    end(terminal);
+    assert_eq!(asked(&server), ["go", "two rows\nand a third"]);
+}

@@ -73,9 +73,9 @@ impl Chat {
         let outcome = work(self);
         let typed = ahead::finish();
         self.session.hands.settle_mode();
+        typed.text().clone_into(&mut self.begun);
         self.ahead.extend(typed.questions);
         self.given.extend(typed.given);
-        self.begun = typed.text;
         typed.drafts.into_iter().for_each(|draft| self.held.push_front(draft));
         outcome
     }

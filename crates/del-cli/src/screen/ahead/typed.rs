@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use super::line::Line;
 use crate::screen::pastes::Pastes;
 
 /// What was typed ahead: whole questions, and one that is not sent yet. Long pastes are words in both.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
     pub(crate) questions: VecDeque<String>,
-    pub(crate) text: String,
+    pub(super) line: Line,
     /// What stood in the line when something that waited was taken back into it; the last of them comes next.
     pub(crate) drafts: Vec<String>,
     /// Questions that waited, and were given to the model already.
@@ -71,7 +72,6 @@ impl fmt::Debug for Turn {
 const ESC: u8 = 27;
 const CTRL_Z: u8 = 26;
 const CTRL_U: u8 = 21;
-const CTRL_W: u8 = 23;
 /// What a paste stands between.
 const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
@@ -79,7 +79,12 @@ const PASTED: &[u8] = b"\x1b[201~";
 impl Typed {
     /// Goes on with questions that wait already, and with one that was begun before.
     pub(crate) fn begun(questions: VecDeque<String>, text: String, pastes: Pastes) -> Self {
-        Self { questions, text, pastes, ..Self::default() }
+        Self { questions, line: text.into(), pastes, ..Self::default() }
+    }
+
+    /// What stands in the line.
+    pub(crate) fn text(&self) -> &str {
+        self.line.text()
     }
 
     /// The same, with something that Shift-Tab does.
@@ -158,13 +163,12 @@ impl Typed {
     /// Takes the first key or character; how many bytes it has, if it is whole.
     fn key(&mut self, bytes: &[u8], pressed: &mut Pressed) -> Option<usize> {
         match bytes {
-            // A key with a name. Of them, only a paste, Shift-Tab and the arrow up mean something here.
             [ESC, b'[' | b'O', name @ ..] => {
                 let end = name.iter().position(|byte| (b'@'..=b'~').contains(byte))?;
                 match &name[..=end] {
                     b"A" => self.take_back(),
                     b"Z" => *pressed = Pressed::Turn.max(*pressed),
-                    _ => {}
+                    name => self.line.named(name),
                 }
                 if bytes.starts_with(PASTE) {
                     self.pasted = Some(Vec::new());
@@ -172,17 +176,18 @@ impl Typed {
                 return Some(end + 3);
             }
             [ESC, b'\r', ..] => {
-                self.text.push('\n');
+                self.line.insert("\n");
                 return Some(2);
             }
             [ESC] | [ESC, ESC, ..] => *pressed = Pressed::Escape,
-            // Alt and another key, which means nothing here.
             [ESC, rest @ ..] => {
-                let kept = self.text.len();
-                let taken = self.character(rest);
-                self.text.truncate(kept);
-                return taken.map(|count| count + 1);
+                let (c, count) = character(rest)?;
+                if let Some(c) = c {
+                    self.line.with_alt(c);
+                }
+                return Some(count + 1);
             }
+            [b'\r', ..] if self.line.goes_on() => {}
             [b'\r', ..] => {
                 let question = self.take_line();
                 let answer = self.answer.as_ref().and_then(|Answer(answer)| answer(&question));
@@ -192,52 +197,57 @@ impl Typed {
                     None => self.questions.push_back(question),
                 }
             }
-            [b'\n', ..] => self.text.push('\n'),
+            [b'\n', ..] => self.line.insert("\n"),
             [CTRL_Z, ..] => *pressed = Pressed::Suspend.max(*pressed),
-            [8 | 127, ..] => drop(self.text.pop()),
-            [CTRL_U, ..] => drop(self.take_line()),
-            [CTRL_W, ..] => {
-                let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |space| space + 1);
-                self.text.truncate(kept);
+            [key @ (0..32 | 127), ..] => {
+                self.line.with_control(*key);
+                if *key == CTRL_U && self.line.is_empty() {
+                    self.take_line();
+                }
             }
-            [0..32, ..] => {}
-            _ => return self.character(bytes),
+            _ => {
+                let (c, count) = character(bytes)?;
+                if let Some(c) = c {
+                    self.line.insert(c.encode_utf8(&mut [0; 4]));
+                }
+                return Some(count);
+            }
         }
         Some(1)
-    }
-
-    fn character(&mut self, bytes: &[u8]) -> Option<usize> {
-        let longest = &bytes[..bytes.len().min(4)];
-        let text = match std::str::from_utf8(longest) {
-            Ok(text) => text,
-            Err(error) if error.valid_up_to() > 0 => {
-                std::str::from_utf8(&longest[..error.valid_up_to()]).ok()?
-            }
-            Err(error) => return error.error_len(),
-        };
-        let c = text.chars().next()?;
-        self.text.push(c);
-        Some(c.len_utf8())
     }
 
     /// The question that was sent last stands in the line again, alone: what stood there comes back after it.
     fn take_back(&mut self) {
         if let Some(question) = self.questions.pop_back() {
-            let draft = std::mem::replace(&mut self.text, question);
-            self.drafts.extend(Some(draft).filter(|draft| !draft.is_empty()));
+            let draft = std::mem::replace(&mut self.line, question.into());
+            self.drafts.extend(Some(draft.text().to_owned()).filter(|draft| !draft.is_empty()));
         }
     }
 
     /// What stands in the line, which goes on with what stood there before.
     fn take_line(&mut self) -> String {
-        std::mem::replace(&mut self.text, self.drafts.pop().unwrap_or_default())
+        let next = self.drafts.pop().unwrap_or_default();
+        std::mem::replace(&mut self.line, next.into()).text().to_owned()
     }
 
     fn end_paste(&mut self) {
         if let Some(pasted) = self.pasted.take() {
-            self.text.push_str(&self.pastes.fold(&String::from_utf8_lossy(&pasted)));
+            self.line.insert(&self.pastes.fold(&String::from_utf8_lossy(&pasted)));
         }
     }
+}
+
+/// The character that these bytes begin with, where they are text, and how many of them that takes; nothing where more
+/// has to come first.
+fn character(bytes: &[u8]) -> Option<(Option<char>, usize)> {
+    let longest = &bytes[..bytes.len().min(4)];
+    let text = match std::str::from_utf8(longest) {
+        Ok(text) => text,
+        Err(error) if error.valid_up_to() > 0 => std::str::from_utf8(&longest[..error.valid_up_to()]).ok()?,
+        Err(error) => return Some((None, error.error_len()?)),
+    };
+    let c = text.chars().next()?;
+    Some((Some(c), c.len_utf8()))
 }
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
@@ -254,11 +264,32 @@ mod tests {
         assert_eq!(typed.take(b"first\rsec\x1b[C\x1b[1;5Cond\x7f\x7fn\xc3"), Pressed::Text);
         assert_eq!(typed.take(b"\xa4 word gone\x17here\n\xff"), Pressed::Text);
         assert_eq!(typed.questions, ["first"]);
-        assert_eq!(typed.text, "seconä word here\n");
+        assert_eq!(typed.text(), "seconä word here\n");
         assert_eq!(typed.take(b"\x1b"), Pressed::Escape);
         assert_eq!(typed.take(b"x\x1b"), Pressed::Escape);
         typed.take(b"\x15\r");
-        assert_eq!((typed.questions.len(), typed.text.as_str()), (1, ""));
+        assert_eq!((typed.questions.len(), typed.text()), (1, ""));
+    }
+
+    #[test]
+    fn keys_do_in_the_line_what_they_do_in_the_ordinary_one() {
+        for (keys, before, behind) in [
+            ("ab\x1b[Dc", "ac", "b"),
+            ("ab\x1b[D\x1b[D\x1b[Cc", "ac", "b"),
+            ("ab\x1bOHc\x1b[4~d", "cabd", ""),
+            ("ab\x01c\x05d\x02e\x06f", "cabedf", ""),
+            ("ab\x01\x04\x1b[3~c", "c", ""),
+            ("one two three\x1bb\x0b\x1b[1;5D", "one ", "two "),
+            ("one two\x01\x1bf\x1bd", "one", ""),
+            ("one two\x1b\x7f\x15x", "x", ""),
+            ("one two\x02\x02\x15", "", "wo"),
+            ("a👩\u{200d}👧e\u{301}\x7f\x7f", "a", ""),
+            ("one\\\rtwo\x01x", "one\nx", "two"),
+        ] {
+            let mut typed = Typed::default();
+            assert_eq!(typed.take(keys.as_bytes()), Pressed::Text);
+            assert_eq!((typed.line.parts(), typed.questions.len()), ((before, behind), 0), "{keys:?}");
+        }
     }
 
     #[test]
@@ -266,13 +297,13 @@ mod tests {
         let mut typed = Typed::default();
         assert_eq!(typed.take(b"first\rsecond\rthird\x1b[A"), Pressed::Text);
         assert_eq!(typed.questions, ["first"]);
-        assert_eq!(typed.text, "second");
+        assert_eq!(typed.text(), "second");
         typed.take(b"\x15");
-        assert_eq!(typed.text, "third", "it comes back");
+        assert_eq!(typed.text(), "third", "it comes back");
         typed.take(b"\x15\x1bOA\x1b[A");
-        assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "first"));
-        assert_eq!(typed.take("\x1bb\x1bä\x1b\x7f!".as_bytes()), Pressed::Text);
-        assert_eq!(typed.text, "first!");
+        assert_eq!((typed.questions.len(), typed.text()), (0, "first"));
+        assert_eq!(typed.take("\x1bb\x1bä!".as_bytes()), Pressed::Text);
+        assert_eq!(typed.text(), "!first");
         assert_eq!(typed.take(b"\x1b\x1b"), Pressed::Escape);
     }
 
@@ -282,7 +313,7 @@ mod tests {
         assert_eq!(typed.take(b"a\x1b[Zb"), Pressed::Turn);
         assert_eq!(typed.take(b"c\x1a\x1b[Z"), Pressed::Suspend);
         assert_eq!(typed.take(b"\x1b[Z\x1a\x1b"), Pressed::Escape);
-        assert_eq!((typed.text.as_str(), typed.turn().as_deref()), ("abc", Some("plan")));
+        assert_eq!((typed.text(), typed.turn().as_deref()), ("abc", Some("plan")));
     }
 
     #[test]
@@ -303,13 +334,11 @@ mod tests {
         assert_eq!(typed.give(fits).as_deref(), Some("two"));
         assert_eq!(typed.give(fits), None);
         typed.take(b"\x1b[A\x1b[A");
-        assert_eq!((typed.questions.len(), typed.text.as_str()), (0, "/clear"));
+        assert_eq!((typed.questions.len(), typed.text()), (0, "/clear"));
         // What was taken back goes the same way again, one after the other.
         typed.take(b"\r\r");
-        assert_eq!(
-            (typed.questions.make_contiguous(), typed.text.as_str()),
-            (&mut ["/clear".to_owned(), "three".to_owned()][..], "fo")
-        );
+        assert_eq!(typed.questions, ["/clear", "three"]);
+        assert_eq!(typed.text(), "fo");
         assert_eq!(typed.given, ["one", "two"]);
         typed.keep_back();
         assert_eq!((typed.questions[0].as_str(), typed.given), ("two", vec!["one".to_owned()]));
@@ -332,7 +361,7 @@ mod tests {
             }
             assert_eq!(typed.questions, ["a two\nrows ä b [paste 1: 20 lines]"], "{size}");
             assert_eq!(pastes.unfold("[paste 1: 20 lines]"), "row\n".repeat(20));
-            assert_eq!(typed.text, "c");
+            assert_eq!(typed.text(), "c");
         }
     }
 }

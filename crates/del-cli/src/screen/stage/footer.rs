@@ -27,7 +27,7 @@ pub(super) struct Footer {
     doing: Option<Doing>,
     /// The last lines of what runs, the last one perhaps not whole.
     lines: VecDeque<String>,
-    typed: String,
+    typed: (String, String),
     waiting: usize,
     news: String,
     frame: usize,
@@ -81,7 +81,7 @@ impl Footer {
             look,
             doing: None,
             lines: VecDeque::new(),
-            typed: String::new(),
+            typed: (String::new(), String::new()),
             waiting: 0,
             news: String::new(),
             frame: 0,
@@ -154,8 +154,8 @@ impl Footer {
         self.lines.push_back(text.to_owned());
     }
 
-    pub(super) fn typed(&mut self, text: &str, waiting: usize) {
-        text.clone_into(&mut self.typed);
+    pub(super) fn typed(&mut self, (before, behind): (&str, &str), waiting: usize) {
+        self.typed = (before.to_owned(), behind.to_owned());
         self.waiting = waiting;
     }
 
@@ -202,25 +202,47 @@ impl Footer {
         if !self.news.is_empty() {
             rows.push(paint.dim(cut(&format!("  {}", self.news), width)));
         }
-        if !self.typed.is_empty() || self.waiting > 0 {
-            let waiting = match self.waiting {
-                0 => String::new(),
-                1 => "1 question waits".to_owned(),
-                more => format!("{more} questions wait"),
-            };
-            // The end of a long line is what is being typed.
-            let room = width.saturating_sub(waiting.width() + 6);
-            let last: Vec<char> = self.typed.chars().rev().take(room).collect();
-            let last: String = last.into_iter().rev().collect();
-            let last = visible(&last.replace('\n', "⏎")).into_owned();
-            let mut typed = last.as_str();
-            while typed.width() > room {
-                typed = typed.get(typed.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
-            }
-            rows.push(format!("> {typed}  {}", paint.dim(waiting)));
-        }
+        rows.extend(self.line(width));
         rows
     }
+
+    /// What is typed, and how much waits.
+    fn line(&self, width: usize) -> Option<String> {
+        let (before, behind) = &self.typed;
+        if before.is_empty() && behind.is_empty() && self.waiting == 0 {
+            return None;
+        }
+        let waiting = match self.waiting {
+            0 => String::new(),
+            1 => "1 question waits".to_owned(),
+            more => format!("{more} questions wait"),
+        };
+        let room = width.saturating_sub(waiting.width() + 6);
+        let shown = |text: &str| visible(&text.replace('\n', "⏎")).into_owned();
+        // The terminal's own cursor stands elsewhere.
+        let cursor = match self.look.unicode {
+            _ if behind.is_empty() => "",
+            true => "▏",
+            false => "|",
+        };
+        let behind = beginning(&shown(behind), room / 2).to_owned();
+        let before = shown(before);
+        // The end of a long line is what is being typed.
+        let before = end(&before, room.saturating_sub(behind.width() + cursor.width()));
+        Some(format!("> {before}{cursor}{behind}  {}", self.look.paint.dim(waiting)))
+    }
+}
+
+/// As much of the end of a text as is not wider than `width`.
+fn end(text: &str, width: usize) -> &str {
+    let starts = text.char_indices().rev().map(|(start, _)| start);
+    starts.map(|start| &text[start..]).take_while(|rest| rest.width() <= width).last().unwrap_or_default()
+}
+
+/// The same of its beginning.
+fn beginning(text: &str, width: usize) -> &str {
+    let ends = text.char_indices().map(|(start, c)| start + c.len_utf8());
+    ends.map(|end| &text[..end]).take_while(|begun| begun.width() <= width).last().unwrap_or_default()
 }
 
 /// The sign that a row begins with, if nothing else of it differs from what is on the screen.
@@ -248,7 +270,7 @@ mod tests {
         footer.output("one\ntwo\nthree\nfour\nfi");
         footer.output("ve\n");
         footer.count(12);
-        footer.typed("next question", 1);
+        footer.typed(("next question", ""), 1);
         let rows = footer.rows(80);
         assert_eq!(rows[..4], ["  │ two", "  │ three", "  │ four", "  │ five"]);
         assert_eq!(rows[4], "⠋ running `cargo test` · 0 s · 12 tokens · Ctrl-C stops");
@@ -258,6 +280,21 @@ mod tests {
             let rows = footer.rows(width);
             assert!(rows.iter().all(|row| row.width() <= width && !row.contains('\u{1b}')), "{rows:#?}");
         }
+    }
+
+    #[test]
+    fn the_line_shows_where_the_cursor_stands_and_what_is_around_it() {
+        let mut footer = footer();
+        footer.begin(Doing::new("thinking"));
+        let mut row = |before: &str, behind: &str, width| {
+            footer.typed((before, behind), 1);
+            footer.rows(width).pop().unwrap()
+        };
+        assert_eq!(row("next ", "question", 80), "> next ▏question  1 question waits");
+        assert_eq!(row("", "two\nrows", 80), "> ▏two⏎rows  1 question waits");
+        assert_eq!(row("0123456789", "", 28), "> 456789  1 question waits");
+        assert_eq!(row("0123456789", "漢字漢字", 29), "> 6789▏漢  1 question waits");
+        assert_eq!(row(&"x".repeat(100_000), "", 28), "> xxxxxx  1 question waits");
     }
 
     #[test]
