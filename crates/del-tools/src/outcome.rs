@@ -47,6 +47,11 @@ impl ToolResult {
         self
     }
 
+    /// Adds a fact for programs.
+    pub(crate) fn add(&mut self, name: &str, fact: Value) {
+        self.data.get_or_insert_with(|| json!({}))[name] = fact;
+    }
+
     /// Adds a line of its own at the end.
     pub fn note(&mut self, note: &str) {
         if !self.text.ends_with('\n') {

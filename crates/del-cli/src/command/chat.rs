@@ -244,6 +244,7 @@ impl Chat {
         match word {
             Word::Nothing => {}
             Word::Command(name, rest) => return self.command(name, rest),
+            Word::Shell("") => self.fail("expected a command behind `!`"),
             Word::Shell(command) => self.shell(command),
             Word::Unknown(word) => say(&help::unknown(word)),
             Word::Unfit(command) => say(&help::unfit(command)),

@@ -94,6 +94,25 @@ fn a_conversation_in_which_nothing_was_asked_yet_goes_on_and_is_called_like_the_
 }
 
 #[test]
+fn what_a_command_leaves_behind_is_told() {
+    let files = directory(&[("sub/a.txt", "")]);
+    let server = Server::new(Vec::new());
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("!\r");
+    terminal.until("expected a command behind `!`");
+    terminal.until("> ");
+    terminal.write("!cd sub\r");
+    terminal.until("each command begins in the same directory");
+    terminal.until("> ");
+    terminal.write("!sleep 60 & echo left\r");
+    terminal.until("left\r\n");
+    terminal.until("still runs, until the session ends: process ");
+    terminal.until("> ");
+    end(terminal);
+    assert!(server.completions().is_empty());
+}
+
+#[test]
 fn a_long_output_is_cut_as_that_of_a_call_is_and_its_markup_is_no_call() {
     let files = directory(&[]);
     let server = Server::new(vec![says("Long.")]);

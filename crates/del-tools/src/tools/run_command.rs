@@ -251,17 +251,17 @@ impl RunCommand {
         if !ended.background.is_empty() {
             let pids: Vec<_> = ended.background.iter().map(|process| process.pid.to_string()).collect();
             result.note(&format!("[background processes still running: {}]", pids.join(", ")));
+            result.add("background", json!(pids));
             context.background.lock().unwrap_or_else(PoisonError::into_inner).extend(ended.background);
         }
         let fences = context.sandbox.fences_of_command(self.reach).filter(|_| failed);
         if let Some(remark) = fences.and_then(|fences| fences.remark(&shown.text)) {
             result.note(&remark);
-            if let Some(data) = result.data.as_mut() {
-                data["sandbox"] = remark.into();
-            }
+            result.add("sandbox", remark.into());
         }
         if shell::only_changes_directory(&self.command) {
             result.note("Note: the working directory does not persist; pass working_directory.");
+            result.add("directory", json!("unchanged"));
         }
         result
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use del_agent::Image;
 use del_dialects::Call;
 use del_tools::{Code, Control, Progress, ToolResult, Toolbox, visible};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::said::fail;
 use super::{Chat, say};
@@ -42,6 +42,15 @@ impl Chat {
         }
         if let Some(remark) = data["sandbox"].as_str() {
             say(&self.paint.yellow(visible(remark)));
+        }
+        if let Some(left) = data["background"].as_array() {
+            let pids: Vec<_> = left.iter().filter_map(Value::as_str).collect();
+            say(&self.paint.dim(format!("still runs, until the session ends: process {}", pids.join(", "))));
+        }
+        if data["directory"] == "unchanged" {
+            say(&self.paint.dim(
+                "each command begins in the same directory: `cd` holds for the command that it stands in",
+            ));
         }
     }
 

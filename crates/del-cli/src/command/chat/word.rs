@@ -6,7 +6,7 @@ pub(super) enum Word<'a> {
     Nothing,
     /// A command, and what stands behind it.
     Command(Name, &'a str),
-    /// `!command`.
+    /// `!command`; empty where only the `!` is there.
     Shell(&'a str),
     /// A `/command` that there is none of.
     Unknown(&'a str),
@@ -232,8 +232,8 @@ pub(super) const COMMANDS: [Command; 34] = [
 impl<'a> Word<'a> {
     pub(super) fn read(line: &'a str) -> Self {
         let line = line.trim();
-        if let Some(command) = line.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
-            return Self::Shell(command);
+        if let Some(command) = line.strip_prefix('!') {
+            return Self::Shell(command.trim());
         }
         let Some(slashed) = line.strip_prefix('/') else {
             return match line {
@@ -283,6 +283,7 @@ mod tests {
             ("/compact the plan", Word::Command(Name::Compact, "the plan")),
             ("/compress", Word::Command(Name::Compact, "")),
             ("!ls -l", Word::Shell("ls -l")),
+            ("! ", Word::Shell("")),
             ("/nosuch", Word::Unknown("/nosuch")),
             ("/modle qwen3:8b", Word::Unknown("/modle")),
         ] {
@@ -291,7 +292,7 @@ mod tests {
         for (line, name) in [("/undo the last edit", Name::Undo), ("/clear now", Name::Clear)] {
             assert!(matches!(Word::read(line), Word::Unfit(command) if command.name == name), "{line}");
         }
-        for question in ["is this safe?", "help me", "/etc/hosts is what?", "debug", "!"] {
+        for question in ["is this safe?", "help me", "/etc/hosts is what?", "debug"] {
             assert_eq!(Word::read(question), Word::Question(question));
         }
     }
