@@ -286,9 +286,7 @@ impl Agent {
         }
         if let Effect::Failed(failure) = &effect {
             self.drop_question(failure);
-            if matches!(failure, Failure::Refused { .. } | Failure::Images { .. }) {
-                self.drop_added(watch);
-            }
+            self.drop_added(failure, watch);
         }
         effect
     }

@@ -197,9 +197,12 @@ impl Agent {
         }
     }
 
-    /// What the user said while calls ran, and what the model has answered nothing to, is left out like a question: all that
-    /// follows would be refused for it.
-    pub(super) fn drop_added(&mut self, watch: Watch<'_>) {
+    /// After a refusal, what the user said while calls ran and what the model has answered nothing to is left out like a
+    /// question: all that follows would be refused for it.
+    pub(super) fn drop_added(&mut self, failure: &Failure, watch: Watch<'_>) {
+        if !matches!(failure, Failure::Refused { .. } | Failure::Images { .. }) {
+            return;
+        }
         let heard = |entry: &Entry| matches!(entry, Entry::Assistant { .. } | Entry::Results { .. });
         let since = self.entries.iter().rposition(heard).map_or(0, |last| last + 1);
         let before = self.entries.len();

@@ -244,6 +244,30 @@ const SLOW_HOOK: &str = "if grep -q password; then touch looks; sleep 60; exit 2
 const HOOK: &str = "if grep -q password; then echo 'no passwords' >&2; exit 2; fi\n";
 
 #[test]
+fn a_server_that_takes_no_user_behind_results_is_asked_once_more_in_its_way() {
+    let files = directory(&[("a.txt", "forty-two\n")]);
+    let refused = r#"{"message":"Unexpected role 'user' after role 'tool'"}"#;
+    let script = vec![reads("c1"), Reply::Status(400, refused.to_owned()), says("Right."), says("Again.")];
+    let server = Server::new(script);
+    let mut terminal = start(&files, &server, &[]);
+    let held = server.hold();
+    terminal.write("read it\r");
+    terminal.until("reading the prompt");
+    terminal.write("be brief\r");
+    terminal.until("1 question waits");
+    drop(held);
+    terminal.until("Right.");
+    terminal.until("scripted · safe");
+    terminal.write("and now?\r");
+    terminal.until("Again.");
+    end(terminal);
+    let told = told(&server);
+    let result = told[2][3]["content"].as_str().unwrap();
+    assert!(result.ends_with("<user-message>\nbe brief\n</user-message>"), "{result}");
+    assert_eq!((&told[3][3], &told[3][5]["content"]), (&told[2][3], &json!("and now?")));
+}
+
+#[test]
 fn what_the_server_refuses_of_it_is_left_out_again() {
     let files = directory(&[("a.txt", "forty-two\n")]);
     let refused = Reply::Status(400, r#"{"error":{"message":"no"}}"#.to_owned());
