@@ -7,7 +7,7 @@ const CALL = '<tool_call>\n{"name": "list_dir", "arguments": {"path": "日本"}}
 const code = (wanted) => (error) => error instanceof DelError && error.code === wanted;
 
 test("places count units of UTF-16, in any pieces", () => {
-  const text = `a\u00e9\u00e9日本😀😀b\u0301\n${CALL} 日😀</tool_call> é`;
+  const text = `a\u00e9\u00e9日本😀😀b\u0301\n${CALL} 日😀\n</tool_call>\né`;
   const answer = parse(text, { dialect: "hermes" });
   const [known] = answer.evidence;
   assert.equal(text.slice(known.start, known.end), '<tool_call>\n{"name": "list_dir", "arguments": ');
