@@ -4,6 +4,7 @@ use super::channels::Origin;
 use super::opening::Opening;
 use super::plan::{Opener, Walk};
 use super::tail::byte_before;
+use super::trial::Around;
 use super::{Engine, Flow, Io};
 use crate::dialect::is_token;
 use crate::scan::Match;
@@ -127,9 +128,9 @@ impl Engine {
         } else if self.awaits_fence() {
             self.wait_for_fence(io, start);
         } else if let Some(quote) = self.quote_before(io, start) {
-            self.try_quoted(io, start, quote);
+            self.try_in_words(io, start, Around::Quoted(quote));
         } else if self.is_behind_words(io, start) && !is_token(&io.text[start..hit.end]) {
-            self.try_worded(io, start);
+            self.try_in_words(io, start, Around::Worded);
         } else if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);

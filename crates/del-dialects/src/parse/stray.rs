@@ -34,7 +34,7 @@ impl Engine {
         let before = self.before(io, hit.start)[1];
         let talked = match (&mark.thought_end, mark.dropped) {
             (Some(_), _) if code => Some(!self.text.undecided),
-            (Some(_), _) => self.is_sentence_about(io, hit, code),
+            (Some(_), _) => self.is_sentence_about(io, hit),
             (_, Some(dropped)) => {
                 let ends = matches!(dropped, Dropped::TurnEnd | Dropped::Edge);
                 self.is_talked_about(io, hit, ends, code)

@@ -2,6 +2,7 @@
 //!
 //! What opens a call is tried as one, and tells by that what it is. Any other mark is told by what stands beside it.
 
+use super::tail::byte_before;
 use super::{Engine, Io};
 use crate::dialect::is_token;
 use crate::scan::Match;
@@ -50,17 +51,12 @@ impl Engine {
     }
 
     /// The character before `start`.
-    fn char_before(&self, io: &Io<'_>, start: usize) -> char {
+    pub(super) fn char_before(&self, io: &Io<'_>, start: usize) -> char {
         let before = self.before(io, start)[1];
         if before.is_ascii() {
             return char::from(before);
         }
         String::from_utf8_lossy(self.tail_before(io, start).bytes()).chars().next_back().unwrap_or_default()
-    }
-
-    /// How many backticks stand right before `start`.
-    pub(super) fn backticks_before(&self, io: &Io<'_>, start: usize) -> usize {
-        self.tail_before(io, start).bytes().iter().rev().take_while(|byte| **byte == b'`').count()
     }
 
     /// True for a mark behind a sign or a space that a sentence which talks about it has there.
@@ -76,13 +72,11 @@ impl Engine {
 
     /// Whether a mark that begins or ends thinking, or a result, is talked about: a sentence goes on behind it. None where
     /// more text decides.
-    pub(super) fn is_sentence_about(&self, io: &Io<'_>, hit: Match, code: bool) -> Option<bool> {
-        let talked = self.is_talked_about(io, hit, false, code)?;
-        let goes_on = match Behind::of(io, hit.end) {
-            Some(Behind::Words { goes_on, .. }) => goes_on,
-            _ => true,
-        };
-        Some(talked && (goes_on || self.before(io, hit.start)[1] != b' '))
+    pub(super) fn is_sentence_about(&self, io: &Io<'_>, hit: Match) -> Option<bool> {
+        let talked = self.is_talked_about(io, hit, false, false)?;
+        let begins = self.before(io, hit.start)[1] == b' '
+            && matches!(Behind::of(io, hit.end), Some(Behind::Words { goes_on: false, .. }));
+        Some(talked && !begins)
     }
 
     /// Whether a mark that opens no call is talked about; none where more text decides. `ends` says that it ends a turn,
@@ -92,7 +86,7 @@ impl Engine {
         // A long run of backticks opens a fence, and emphasis stands on both sides.
         let quoted = match before {
             b'"' | b'\'' => true,
-            b'`' => self.backticks_before(io, hit.start) < 3,
+            b'`' => (2..=3).any(|back| byte_before(io.bytes, &self.position.tail, hit.start, back) != b'`'),
             b'*' | b'_' | b'~' if io.bytes.len() == hit.end && !io.last() => return None,
             b'*' | b'_' | b'~' => io.bytes.get(hit.end) == Some(&before),
             _ => false,

@@ -170,7 +170,7 @@ impl Engine {
         let may_begin = !code && (self.text.fresh || !is_wordy(&mark.spelling));
         let begins = match mark.thought.filter(|_| may_begin) {
             Some(kind) if self.text.fresh => Some(kind),
-            Some(kind) => match self.is_sentence_about(io, hit, code) {
+            Some(kind) => match self.is_sentence_about(io, hit) {
                 None => return Some(self.hold(io, hit.start)),
                 Some(true) => {
                     self.tell(io, hit.start, hit.end);
@@ -201,8 +201,7 @@ impl Engine {
         };
         if let Some(kind) = mark.invented.filter(|_| told) {
             // A sentence about results makes up none.
-            let talked =
-                if self.call.last.is_none() { self.is_sentence_about(io, hit, code) } else { Some(false) };
+            let talked = if self.call.last.is_none() { self.is_sentence_about(io, hit) } else { Some(false) };
             match talked {
                 None => return Some(self.hold(io, hit.start)),
                 Some(true) => return None,

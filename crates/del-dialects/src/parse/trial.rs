@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::body::MAX_BARE;
+use super::tail::byte_before;
 use super::talked::goes_on;
 use super::{Engine, Flow, Io, Position, State};
 use crate::event::{End, Event, OwnedEvent, Sink, Span};
@@ -30,7 +31,7 @@ pub(super) struct Trial {
 
 /// What stands around the mark, which is why it is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
+pub(super) enum Around {
     /// It stands behind this quote, inside a sentence. It is talked about when the quote is closed right behind the calls.
     Quoted(char),
     /// It stands behind a word of a sentence. It is talked about when its calls are of no declared tool, and the sentence
@@ -126,29 +127,25 @@ const PIECE: usize = 64;
 impl Engine {
     /// What closes the quotation that opens right before the mark at `start`, if one does.
     pub(super) fn quote_before(&self, io: &Io<'_>, start: usize) -> Option<char> {
-        let held = io.bytes[io.at.min(start)..start].trim_ascii_end().len();
-        let tail = self.tail_before(io, io.at.min(start) + held);
-        let before = String::from_utf8_lossy(tail.bytes());
-        let mut before = before.chars().rev();
-        let quote = before.next()?;
-        // Two backticks quote as one does; more of them open a fence.
-        let outside = before.find(|outside| quote != '`' || *outside != '`')?;
-        let short = self.backticks_before(io, io.at.min(start) + held) < 3;
-        let apart = matches!(outside, ' ' | '\n' | '(') && short;
-        let quote = match quote {
-            '"' | '\'' | '`' => apart.then_some(quote),
-            _ => closing(quote),
+        let text = &io.bytes[io.at.min(start)..start];
+        let end = start - (text.len() - text.trim_ascii_end().len());
+        let apart = |outside| matches!(outside, b' ' | b'\n' | b'(');
+        let quote = match self.before(io, end) {
+            // Two backticks quote as one does; more of them open a fence.
+            [b'`', b'`'] => apart(byte_before(io.bytes, &self.position.tail, end, 3)).then_some('`'),
+            [outside, quote @ (b'"' | b'\'' | b'`')] => apart(outside).then_some(char::from(quote)),
+            _ => closing(self.char_before(io, end)),
         };
         let quote = if self.text.fence.call { Some('`') } else { quote };
         quote.filter(|_| self.quotes.fence.is_none() && !self.quotes.unquoted)
     }
 
-    /// Tries the mark at `start`, behind this quote.
-    pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: char) {
+    /// Tries the mark at `start`, with a quote or words before it.
+    pub(super) fn try_in_words(&mut self, io: &mut Io<'_>, start: usize, around: Around) {
         let mut copy = self.copy(io, start);
         copy.quotes.unquoted = true;
         copy.text.fence.call = false;
-        self.begin_trial(io, start, copy, Around::Quoted(quote));
+        self.begin_trial(io, start, copy, around);
     }
 
     /// True where a sentence goes on with the mark at `start`, so that no call of an undeclared tool may be meant.
@@ -158,13 +155,6 @@ impl Engine {
             [_, before] => before == b'(',
         };
         words && self.quotes.fence.is_none() && !self.quotes.unquoted && !self.turn.tools.is_empty()
-    }
-
-    /// Tries the mark at `start`, behind words.
-    pub(super) fn try_worded(&mut self, io: &mut Io<'_>, start: usize) {
-        let mut copy = self.copy(io, start);
-        copy.quotes.unquoted = true;
-        self.begin_trial(io, start, copy, Around::Worded);
     }
 
     /// Tries the fence at `start`.

@@ -176,10 +176,12 @@ impl Lookahead<'_> {
                 _ => break,
             }
         }
+        if end == closer.end {
+            return None;
+        }
         let ends =
             Verdict::Ends { at: closer.start, guess: Some(closer.end), resume: end, then: Phase::Behind };
         match self.follow(end) {
-            _ if end == closer.end => None,
             Follow::More => Some(Verdict::More),
             Follow::Found(next) if next.delimiter == Delimiter::Stray || self.is_nested(next.start) => None,
             Follow::Found(_) | Follow::Blank => Some(ends),

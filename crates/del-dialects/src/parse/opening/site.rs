@@ -188,9 +188,11 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if io.look == io.bytes.len() {
         return Settled::More;
     }
-    match named_with_spaces(&io.text[io.at + from..], &turn.tools, io.last()) {
-        None => return Settled::More,
-        Some(len) => io.look = io.look.max(io.at + from + len),
+    if io.bytes[io.look] == b' ' {
+        match named_with_spaces(&io.text[io.at + from..], &turn.tools, io.last()) {
+            None => return Settled::More,
+            Some(len) => io.look = io.look.max(io.at + from + len),
+        }
     }
     if let Some(len) = walk.mark_in_name(step + 1, &io.text[io.at + from..io.look]) {
         io.rewind(io.at + from + len);

@@ -218,6 +218,9 @@ impl Walk {
                 spellings.extend(FieldMarks::first(form).map(|open| (open.to_owned(), Target::Field)));
                 spellings.extend(FieldMarks::closers(form).map(|close| (close.to_owned(), Target::Stray)));
             }
+            let closes = |place: usize, spelling: &String| {
+                (spelling.clone(), Target::Closer(self.closed_by(place, spelling)))
+            };
             let headed = matches!(
                 self.dialect.codec(),
                 Codec::Fields(_) | Codec::Lines(_) | Codec::Object(Literal::Json)
@@ -229,20 +232,14 @@ impl Walk {
                     // A fence opens where arguments should.
                     let fence = |spelling: &&String| spelling.starts_with('`') && !self.takes_fields();
                     let closers = mark.read.iter().filter(|mark| plain(mark) && !fence(mark));
-                    let closers: Vec<_> = closers
-                        .map(|spelling| (spelling.clone(), Target::Closer(self.closed_by(place, spelling))))
-                        .collect();
+                    let closers: Vec<_> = closers.map(|spelling| closes(place, spelling)).collect();
                     spellings.extend(closers);
                 }
             }
             if step > self.call {
                 for (place, mark) in self.first_closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
-                    spellings.extend(
-                        selves.map(|spelling| {
-                            (spelling.clone(), Target::Closer(self.closed_by(place, spelling)))
-                        }),
-                    );
+                    spellings.extend(selves.map(|spelling| closes(place, spelling)));
                 }
             }
             if step > 0 {

@@ -316,7 +316,7 @@ impl Walk {
 
     /// True where the name is the value of an attribute.
     pub(in crate::parse) fn has_attributes(&self) -> bool {
-        (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
+        self.heads().any(|head| !head.attributes.is_empty())
     }
 
     /// The head at `step`.
